@@ -109,7 +109,7 @@ load helpers
 
 @test "harness: a processor that hangs says where" {
 	needs hang-report
-	guest_fails 124 --timeout 15 --module "$(test_module pp_trouble)" <<-'END'
+	guest_fails 124 --timeout 30 --module "$(test_module pp_trouble)" <<-'END'
 		modprobe pp_trouble trouble=lockup
 	END
 	grep -q "make_lockup" "$guest_log"
