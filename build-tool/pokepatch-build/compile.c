@@ -67,6 +67,12 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 	args_add(ret, source);
 }
 
+void preprocess_add_option(const struct build *build, struct args *ret)
+{
+	if (!build->clang)
+		args_add(ret, "-ftrack-macro-expansion=0");
+}
+
 /*
  * An instrumented build defines POKEPATCH_INSTRUMENT and the user's macros, and includes the
  * markers' header, so that the source need not.  These flags follow the kernel's, whose -include

@@ -103,6 +103,7 @@ static void add_preprocess(const struct build *build, const struct exporter *exp
 				 patched ? build->shadow->folder : build->tree, output, ret);
 	args_add(ret, "-E");
 	args_add(ret, "-D__GENKSYMS__");
+	preprocess_add_option(build, ret);
 }
 
 static void add_genksyms(const struct build *build, const struct exporter *exporter, enum step step,

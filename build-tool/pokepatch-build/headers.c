@@ -240,9 +240,8 @@ void search_add_command(const struct search *search, const struct user *user, si
 	struct args argv = {};
 
 	plan_add_command(&search->plan, user->planned, &argv);
-	/* The text is the same without, and GCC's preprocessor takes two thirds of the time. */
-	if (user->kind != KIND_CONSTANTS && !search->build->clang)
-		args_add(&argv, "-ftrack-macro-expansion=0");
+	if (user->kind != KIND_CONSTANTS)
+		preprocess_add_option(search->build, &argv);
 	if (user->kind == KIND_ASSEMBLY) {
 		args_add_clean_environment(ret, search->build->work);
 		args_add_all(ret, argv.list);

@@ -73,5 +73,10 @@ const char *side_folder(const struct build *build, enum side side);
  */
 void unit_add_command(const struct build *build, char *const *argv, const char *source,
 		      const char *folder, const char *object, struct args *ret);
+/*
+ * preprocess_add_option - in compile.c: have GCC's preprocessor take two thirds of the time.  Its
+ * text is the same, but that __LINE__ in an argument of a macro may be another of its lines.
+ */
+void preprocess_add_option(const struct build *build, struct args *ret);
 
 #endif /* POKEPATCH_KBUILD_H */
