@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/data.h"
