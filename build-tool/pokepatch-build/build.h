@@ -175,7 +175,6 @@ struct error *find_units(struct build *build);	   /* units.c: build->units up to
 struct error *mark_functions(struct build *build); /* marks.c: add --mark-functions' markers */
 struct error *compile_units(struct build *build);  /* compile.c: orig_object, patched_object */
 struct error *compare_units(struct build *build);  /* comparison.c: build->comparison */
-struct error *exports_check(struct build *build);  /* exports.c; compare_units() calls it */
 struct error *verify_units(struct build *build);   /* verify.c: does the original match vmlinux? */
 struct error *link_module(struct build *build);	   /* link.c: build->ko */
 struct error *prove_module(struct build *build);   /* prove.c: the proof (proof/) */

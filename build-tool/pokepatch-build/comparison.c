@@ -2,6 +2,7 @@
 /* Phase: compare the original and the patched object of every unit (build-tool/diff does it). */
 #include "pokepatch-build/comparison.h"
 #include "pokepatch-build/callers.h"
+#include "pokepatch-build/exports.h"
 #include "pokepatch-build/format.h"
 #include "pokepatch-build/leave_out.h"
 #include "pokepatch-build/lines.h"
@@ -43,6 +44,15 @@ void comparison_destroy(struct comparison *comparison)
 	}
 	vec_deinit(&comparison->changed_exports);
 	map_deinit(&comparison->changed_exports_by_name);
+	for (size_t i = 0; i < comparison->early.count; i++) {
+		unit_deinit(comparison->early.list[i]);
+		free(comparison->early.list[i]);
+	}
+	vec_deinit(&comparison->early);
+	for (size_t i = 0; i < comparison->early_texts.count; i++)
+		free(comparison->early_texts.list[i]);
+	vec_deinit(&comparison->early_texts);
+	map_deinit(&comparison->early_crcs);
 	for (size_t i = 0; i < comparison->nr_texts; i++)
 		buffer_deinit(&comparison->texts[i]);
 	free(comparison->texts);
@@ -59,6 +69,20 @@ void comparison_keep_types(struct comparison *comparison, const struct unit *uni
 	*export = (struct changed_export){unit, xstrdup(name), xstrdup(types)};
 	*vec_push(&comparison->changed_exports) = export;
 	*map_slot(&comparison->changed_exports_by_name, export->name) = export;
+}
+
+void comparison_keep_crcs(struct comparison *comparison, const char *source, const char *crcs)
+{
+	char *key = xstrdup(source), *text = xstrdup(crcs);
+
+	*vec_push(&comparison->early_texts) = key;
+	*vec_push(&comparison->early_texts) = text;
+	*map_slot(&comparison->early_crcs, key) = text;
+}
+
+const char *comparison_crcs(const struct comparison *comparison, const struct unit *unit)
+{
+	return unit->outside ? NULL : map_get(&comparison->early_crcs, unit->source);
 }
 
 bool symvers_provide(const struct symvers *kernel, const struct symvers *core, const char *name)

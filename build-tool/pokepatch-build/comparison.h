@@ -26,6 +26,9 @@ struct comparison {
 	size_t nr_texts;
 	VEC(struct changed_export *) changed_exports; /* owned */
 	struct map changed_exports_by_name;
+	VEC(struct unit *) early; /* owned: of changed exports, before any unit was compiled */
+	struct map early_crcs;    /* from a source to what genksyms printed; both owned */
+	VEC(char *) early_texts;  /* owns them */
 };
 
 /*
@@ -53,6 +56,13 @@ struct error *comparison_open_module(struct build *build, const char *name, cons
  */
 void comparison_keep_types(struct comparison *comparison, const struct unit *unit,
 			   const char *name, const char *types);
+
+/*
+ * comparison_keep_crcs - keep what genksyms printed for a source; the strings are copied.
+ * comparison_crcs - the kept text for a unit's source; NULL: none, as for units of --module-source.
+ */
+void comparison_keep_crcs(struct comparison *comparison, const char *source, const char *crcs);
+const char *comparison_crcs(const struct comparison *comparison, const struct unit *unit);
 
 /*
  * comparison_escapes - does any unit's new code store or pass on addresses of new code or data?

@@ -13,6 +13,8 @@
  * genksyms itself can tell which of the types changed: it writes the original's types to a file
  * (-T), and with that as reference (-r) it names those in which the changed source differs.
  */
+#include "pokepatch-build/exports.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +37,9 @@ struct symver_list {
 /* A unit with exports, and its sources as genksyms sees them. */
 struct exporter {
 	const struct unit *unit;
-	char *text; /* the .cmd file; symvers points into it */
+	const char *key; /* of what its source and headers are, for the CRCs to be kept; or NULL */
+	bool early; /* it is not compiled yet: the kernel has no .cmd file of it */
+	char *text; /* the .cmd file, or lines like those in it; symvers points into it */
 	struct symver_list symvers;
 	char *folder;        /* of its patched object, for the files below */
 	char *crcs;          /* those of the changed source, as genksyms prints them */
@@ -57,7 +61,6 @@ enum step {
 	PREPROCESS_ORIGINAL, /* to original.i */
 	TYPES,               /* of original.i to original.types */
 	TYPES_CHANGED,       /* those in which unit.i differs from original.types */
-	STEPS
 };
 
 /* Read each "#SYMVER name crc" line of text; the strings point into text, which is modified. */
@@ -139,14 +142,38 @@ static void add_command(const struct build *build, const struct exporter *export
 	}
 }
 
+/*
+ * The kernel's CRCs of what a unit exports that is not compiled yet: Module.symvers has those of
+ * all units, or zeros if the kernel has no CRCs.
+ */
+static void find_kernel_symvers(const struct build *build, const struct symver_list *exports,
+				struct exporter *ret)
+{
+	struct buffer lines = {};
+
+	for (size_t i = 0; i < exports->list.count; i++) {
+		const struct export *export =
+			symvers_find(&build->comparison->symvers, exports->list.list[i].name);
+
+		if (export && export->crc)
+			buffer_printf(&lines, "#SYMVER %s 0x%08x\n", export->name, export->crc);
+	}
+	if (!lines.text)
+		return;
+	ret->text = lines.text;
+	read_symvers(ret->text, &ret->symvers);
+}
+
 /* Find exports whose CRC changes.  The differ refuses removed ones and warns of new ones. */
-static void compare_crcs(struct exporter *exporter)
+static void compare_crcs(const struct build *build, struct exporter *exporter)
 {
 	struct symver_list symvers = {0};
 	struct map crcs = {0};
 
 	if (exporter->crcs)
 		read_symvers(exporter->crcs, &symvers);
+	if (exporter->early)
+		find_kernel_symvers(build, &symvers, exporter);
 	for (size_t i = 0; i < symvers.list.count; i++)
 		*map_slot(&crcs, symvers.list.list[i].name) = (char *)symvers.list.list[i].crc;
 	for (size_t i = 0; i < exporter->symvers.list.count; i++) {
@@ -170,41 +197,62 @@ static char *crcs_key(const struct build *build, const struct exporter *exporter
 	struct args command = {};
 	char key[65];
 
-	if (!exporter->unit->patched_key)
+	if (!exporter->key)
 		return NULL;
-	source = xasprintf("exports\n%s", exporter->unit->patched_key);
+	source = xasprintf("exports\n%s", exporter->key);
 	add_genksyms(build, exporter, CRCS, &command);
 	object_cache_key(build, &command, source, key);
 	args_deinit(&command);
 	return xstrdup(key);
 }
 
+/* Take the CRCs of the changed source: the kernel's are compared with them. */
+static void take_crcs(const struct build *build, struct exporter *exporter, char *crcs)
+{
+	exporter->crcs = crcs;
+	if (exporter->early)
+		comparison_keep_crcs(build->comparison, exporter->unit->source, crcs ?: "");
+	compare_crcs(build, exporter);
+}
+
 static void load_crcs(const struct build *build, struct exporter *exporter)
 {
 	_free_ char *folder = object_cache_folder(build);
 	_free_ char *key = crcs_key(build, exporter);
+	const char *early = comparison_crcs(build->comparison, exporter->unit);
 	struct buffer text = {};
 	bool found = false;
 
-	if (key)
+	if (early)
+		buffer_add_string(&text, early);
+	else if (key)
 		error_destroy(object_cache_load(folder, key, NULL, &text, &found));
-	if (!found || !text.text)
+	if (!early && (!found || !text.text))
 		return;
-	exporter->crcs = text.text;
 	exporter->kept = true;
-	compare_crcs(exporter);
+	take_crcs(build, exporter, text.text);
 }
 
-static void keep_crcs(const struct build *build, const struct exporter *exporter)
+static void keep_crcs(const struct build *build, const struct exporter *exporter, const char *crcs)
 {
 	_free_ char *folder = object_cache_folder(build);
 	_free_ char *key = crcs_key(build, exporter);
 	struct buffer text = {};
 
-	buffer_add_string(&text, exporter->crcs ?: "");
+	buffer_add_string(&text, crcs ?: "");
 	if (key)
 		object_cache_store(folder, key, NULL, &text);
 	buffer_deinit(&text);
+}
+
+static void add_exporter(const struct build *build, struct exporter *exporter,
+			 struct exporters *ret)
+{
+	const char *object = exporter->unit->patched_object;
+
+	exporter->folder = xstrndup(object, (size_t)(strrchr(object, '/') - object));
+	load_crcs(build, exporter);
+	*vec_push(&ret->list) = *exporter;
 }
 
 /* Find the units that export a symbol with a CRC. */
@@ -212,7 +260,7 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
-		struct exporter exporter = {.unit = unit};
+		struct exporter exporter = {.unit = unit, .key = unit->patched_key};
 		_free_ char *path = cmd_file_path(
 			unit->outside ? build->module_source : build->tree, unit->object);
 		size_t length;
@@ -221,17 +269,21 @@ static struct error *find_exporters(const struct build *build, struct exporters 
 			continue;
 		TRY(file_read(path, &exporter.text, &length));
 		read_symvers(exporter.text, &exporter.symvers);
-		if (exporter.symvers.list.count) {
-			exporter.folder = xstrndup(unit->patched_object,
-						   (size_t)(strrchr(unit->patched_object, '/') -
-							    unit->patched_object));
-			load_crcs(build, &exporter);
-			*vec_push(&ret->list) = exporter;
-		} else {
+		if (exporter.symvers.list.count)
+			add_exporter(build, &exporter, ret);
+		else
 			exporter_deinit(&exporter);
-		}
 	}
 	return NULL;
+}
+
+/* The text of a source whose exports are as before is not needed again; all take much room. */
+static void remove_text(const struct exporter *exporter)
+{
+	_free_ char *path = xasprintf("%s/unit.i", exporter->folder);
+
+	if (!exporter->new_crcs.count)
+		unlink(path);
 }
 
 /* Keep what a step has printed, if there is a use for it. */
@@ -239,9 +291,9 @@ static void keep_output(const struct build *build, struct exporter *exporter, en
 			struct proc_result *result)
 {
 	if (step == CRCS) {
-		exporter->crcs = take_pointer(result->out.text);
-		keep_crcs(build, exporter);
-		compare_crcs(exporter);
+		keep_crcs(build, exporter, result->out.text);
+		take_crcs(build, exporter, take_pointer(result->out.text));
+		remove_text(exporter);
 	} else if (step == TYPES_CHANGED) {
 		exporter->said = take_pointer(result->err.text);
 	}
@@ -253,8 +305,8 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 {
 	TRY(proc_run_all(commands, count, build->options.jobs, results));
 	for (size_t i = 0; i < count; i++) {
-		/* The refusal will do without the types. */
-		if (results[i].status && step > CRCS) {
+		/* The refusal will do without the types; the compiler tells what is wrong. */
+		if (results[i].status && (step > CRCS || exporters[i]->early)) {
 			exporters[i]->untold = true;
 			continue;
 		}
@@ -270,8 +322,10 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 
 static bool is_needed(const struct exporter *exporter, enum step step)
 {
+	if (exporter->untold)
+		return false;
 	if (step > CRCS)
-		return exporter->new_crcs.count && !exporter->untold;
+		return exporter->new_crcs.count;
 	return !exporter->kept || (step == PREPROCESS && exporter->new_crcs.count);
 }
 
@@ -357,8 +411,8 @@ static char *types_text(const char *types)
 /*
  * Whether the types differ only in that this unit did not see their definitions, and now does: it
  * includes another header.  Then no object has another layout; genksyms puts all that a unit sees
- * into the CRC.  A unit that
- * saw the definition before tells if that changed, too, by its own types and exports.
+ * into the CRC.  A unit that saw the definition before tells if that changed, too, by its own types
+ * and exports.
  */
 static bool only_defined(const char *types)
 {
@@ -378,9 +432,11 @@ static bool only_defined(const char *types)
 	return true;
 }
 
-static void refuse_exports(struct build *build, struct exporter *exporter)
+/* Return: whether any was refused. */
+static bool refuse_exports(struct build *build, struct exporter *exporter)
 {
 	struct map types = {0};
+	bool any = false;
 
 	if (exporter->said)
 		read_types(exporter->said, &types);
@@ -389,8 +445,9 @@ static void refuse_exports(struct build *build, struct exporter *exporter)
 		const char *crc = map_get(&exporter->new_crcs, old->name);
 		const char *changed = map_get(&types, old->name);
 
-		if (!crc || only_defined(changed))
+		if (!crc || only_defined(changed) || (exporter->early && !changed))
 			continue;
+		any = true;
 		_free_ char *text = types_text(changed);
 		refusals_add(&build->refusals, "export-changed", exporter->unit->source, old->name,
 			     "a type of exported symbol '%s' changes%s (CRC %s, now %s), but "
@@ -401,23 +458,67 @@ static void refuse_exports(struct build *build, struct exporter *exporter)
 					      changed);
 	}
 	map_deinit(&types);
+	return any;
+}
+
+static void exporters_deinit(struct exporters *exporters)
+{
+	for (size_t i = 0; i < exporters->list.count; i++)
+		exporter_deinit(&exporters->list.list[i]);
+	vec_deinit(&exporters->list);
+}
+
+static struct error *run_steps(struct build *build, const struct exporters *exporters,
+			       enum step last)
+{
+	for (enum step step = 0; step <= last; step++)
+		TRY(run_step(build, exporters, step));
+	return NULL;
 }
 
 struct error *exports_check(struct build *build)
 {
-	struct exporters exporters = {0};
+	struct exporters exporters = {};
+	struct error *error;
 
 	if (build->options.returns.count) /* no type changes */
 		return NULL;
-	struct error *error = find_exporters(build, &exporters);
+	error = find_exporters(build, &exporters);
+	if (!error)
+		error = run_steps(build, &exporters, TYPES_CHANGED);
+	for (size_t i = 0; !error && i < exporters.list.count; i++)
+		refuse_exports(build, &exporters.list.list[i]);
+	exporters_deinit(&exporters);
+	return error;
+}
 
-	for (enum step step = 0; !error && step < STEPS; step++)
-		error = run_step(build, &exporters, step);
-	for (size_t i = 0; i < exporters.list.count; i++) {
-		if (!error)
-			refuse_exports(build, &exporters.list.list[i]);
-		exporter_deinit(&exporters.list.list[i]);
+struct error *exports_check_early(struct build *build, struct unit *const *units,
+				  const char *const *keys, size_t count, bool refuse,
+				  enum early_exports *ret)
+{
+	_free_ char *genksyms = xasprintf("%s/scripts/genksyms/genksyms", build->tree);
+	struct exporters exporters = {};
+	struct error *error;
+
+	for (size_t i = 0; i < count; i++)
+		ret[i] = EXPORTS_MAY_CHANGE;
+	if (!count || access(genksyms, X_OK)) /* without CONFIG_MODVERSIONS */
+		return NULL;
+	TRY(comparison_start(build));
+	for (size_t i = 0; i < count; i++) {
+		struct exporter exporter = {.unit = units[i], .key = keys[i], .early = true};
+
+		add_exporter(build, &exporter, &exporters);
 	}
-	vec_deinit(&exporters.list);
+	error = run_steps(build, &exporters, refuse ? TYPES_CHANGED : CRCS);
+	for (size_t i = 0; !error && i < count; i++) {
+		struct exporter *exporter = &exporters.list.list[i];
+
+		if (refuse && refuse_exports(build, exporter))
+			ret[i] = EXPORTS_REFUSED;
+		else if (!exporter->untold && !exporter->new_crcs.count)
+			ret[i] = EXPORTS_AS_BEFORE;
+	}
+	exporters_deinit(&exporters);
 	return error;
 }

@@ -28,7 +28,7 @@ static const struct refused_kind {
 struct victim {
 	const struct user *user;
 	struct text text; /* with all changes */
-	struct map files; /* that it includes; keys of search->build->changes */
+	struct string_set files; /* the changed ones that it includes */
 	bool explained;   /* a header is known that changes it */
 };
 
@@ -53,7 +53,7 @@ static struct error *preprocess(const struct search *search, const struct victim
 	for (size_t i = 0; i < count; i++) {
 		struct user user = *victims->list.list[i].user;
 
-		if (file && !map_has(&victims->list.list[i].files, file))
+		if (file && !string_set_has(&victims->list.list[i].files, file))
 			continue;
 		if (markers && user.kind == KIND_CONSTANTS)
 			user.kind = KIND_UNIT;
@@ -75,8 +75,8 @@ static struct error *preprocess(const struct search *search, const struct victim
 	return error;
 }
 
-/* Note the changed files that line markers name. */
-static void find_files(const struct search *search, const struct text *text, struct map *ret)
+void search_find_files(const struct search *search, const struct text *text,
+		       struct string_set *ret)
 {
 	const char *at = text->text, *marker;
 	size_t length;
@@ -88,7 +88,7 @@ static void find_files(const struct search *search, const struct text *text, str
 			path ? changes_find(search->build->changes, path) : NULL;
 
 		if (file)
-			map_slot(ret, file->path);
+			string_set_add(ret, file->path);
 	}
 }
 
@@ -156,7 +156,7 @@ static struct error *try_without(struct search *search, struct victims *victims,
 		const struct text both[SIDES] = {texts[i], victim->text};
 
 		/* If the rest does not go without the header, it belongs to it. */
-		changed[i] = map_has(&victim->files, file->path) &&
+		changed[i] = string_set_has(&victim->files, file->path) &&
 			     (!texts[i].text || search_texts_differ(victim->user, both));
 		free(texts[i].text);
 	}
@@ -168,7 +168,7 @@ static struct error *try_without(struct search *search, struct victims *victims,
 static bool is_included(const struct victims *victims, const struct changed_file *file)
 {
 	for (size_t i = 0; i < victims->list.count; i++)
-		if (map_has(&victims->list.list[i].files, file->path))
+		if (string_set_has(&victims->list.list[i].files, file->path))
 			return true;
 	return false;
 }
@@ -181,7 +181,7 @@ static struct error *read_victims(const struct search *search, struct victims *v
 	struct error *error = preprocess(search, victims, NULL, true, texts);
 
 	for (size_t i = 0; i < count; i++) {
-		find_files(search, &texts[i], &victims->list.list[i].files);
+		search_find_files(search, &texts[i], &victims->list.list[i].files);
 		free(take_pointer(texts[i].text));
 	}
 	if (!error)
@@ -205,7 +205,8 @@ static void refuse_together(struct search *search, struct victims *victims)
 		const struct changed_file *file = &changes->files.list[i];
 
 		for (size_t j = 0; j < count; j++)
-			changed[j] = left[j] && map_has(&victims->list.list[j].files, file->path);
+			changed[j] = left[j] &&
+				     string_set_has(&victims->list.list[j].files, file->path);
 		if (changed_is_header(file))
 			refuse_for(search, victims, file->path, changed);
 	}
@@ -244,7 +245,7 @@ struct error *search_refuse(struct search *search)
 		error = find_culprits(search, &victims);
 	for (size_t i = 0; i < victims.list.count; i++) {
 		free(victims.list.list[i].text.text);
-		map_deinit(&victims.list.list[i].files);
+		string_set_deinit(&victims.list.list[i].files);
 	}
 	vec_deinit(&victims.list);
 	return error;

@@ -80,6 +80,22 @@ bool search_texts_differ(const struct user *user, const struct text texts[SIDES]
 const char *search_next_marker(const char **at, size_t *ret_length);
 
 /*
+ * search_find_files - in header_culprits.c: note the changed files that line markers of a text
+ * name.
+ */
+void search_find_files(const struct search *search, const struct text *text,
+		       struct string_set *ret);
+
+/*
+ * In header_exports.c:
+ * search_make_unit - what is needed to compile a user; the caller deinits it.
+ * search_judge_exports - of users whose texts differ: note whose exports are as before, and with
+ * --leave-out refuse changes of exports' types.
+ */
+void search_make_unit(const struct search *search, const struct user *user, struct unit *ret);
+struct error *search_judge_exports(struct search *search);
+
+/*
  * search_refuse - in header_culprits.c: refuse the headers that change users which cannot be
  * patched: assembly, constants for it, the vDSO.
  */

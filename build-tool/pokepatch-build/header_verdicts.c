@@ -11,7 +11,7 @@
 #include "pokepatch-build/object_cache.h"
 
 /* Increment when another version would judge otherwise. */
-#define VERDICT_FORMAT 1
+#define VERDICT_FORMAT 2
 
 void verdict_key(const struct build *build, const struct args *command, bool known,
 		 const struct buffer *texts, char ret[65])

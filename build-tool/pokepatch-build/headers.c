@@ -440,8 +440,9 @@ static struct error *take_texts(const struct search *search, const struct user *
 
 static bool has_exports(const struct text *text)
 {
-	return memmem(text->text, text->length, "ksymtab", strlen("ksymtab")) ||
-	       memmem(text->text, text->length, "export_symbol", strlen("export_symbol"));
+	return text->text && (memmem(text->text, text->length, "ksymtab", strlen("ksymtab")) ||
+			      memmem(text->text, text->length, "export_symbol",
+				     strlen("export_symbol")));
 }
 
 /* Compare a user's texts, and remove them. */
@@ -457,11 +458,11 @@ static struct error *judge(const struct search *search, struct user *user, size_
 		error = take_texts(search, user, place, texts);
 	if (!error && ok)
 		error = follow_markers(search, &texts[SIDE_PATCHED], &user->verdict.ways);
-	if (!error && ok && !user->known) {
-		user->verdict.differs = search_texts_differ(user, texts);
+	if (!error && ok)
 		user->verdict.exports =
 			has_exports(&texts[SIDE_ORIGINAL]) || has_exports(&texts[SIDE_PATCHED]);
-	}
+	if (!error && ok && !user->known)
+		user->verdict.differs = search_texts_differ(user, texts);
 	free(texts[SIDE_ORIGINAL].text);
 	free(texts[SIDE_PATCHED].text);
 	return error;
@@ -534,14 +535,8 @@ static struct error *compile_batch(const struct search *search, struct user *con
 	enum trial trials[BATCH];
 	struct error *error;
 
-	for (size_t i = 0; i < count; i++) {
-		struct args words = {};
-
-		plan_add_command(&search->plan, users[i]->planned, &words);
-		units[i].source = xstrdup(users[i]->source);
-		units[i].object = unit_object_name(users[i]->source);
-		units[i].argv = words.list; /* the unit's now */
-	}
+	for (size_t i = 0; i < count; i++)
+		search_make_unit(search, users[i], &units[i]);
 	error = compile_try(search->build, units, count, trials);
 	for (size_t i = 0; i < count; i++) {
 		const bool kept = units[i].patched_key; /* the compiler read the right files */
@@ -694,13 +689,16 @@ static void take_users(struct search *search, struct candidates *candidates)
 		   count, count == 1 ? "" : "s", named, taken);
 }
 
-/* Remember the verdicts for the runs that follow when commits are left out. */
-static void remember_verdicts(struct search *search)
+/*
+ * Remember the verdicts for the runs that follow when commits are left out.
+ * @sure: a unit that differs will most likely do so without them
+ */
+static void remember_verdicts(struct search *search, bool sure)
 {
 	for (size_t i = 0; search->build->options.leave_out && i < search->users.count; i++) {
 		const struct user *user = &search->users.list[i];
 
-		if (user->key && !user->failed)
+		if (user->key && !user->failed && (sure || user->known || !user->verdict.differs))
 			verdict_remember(search->build, user->source, user->known,
 					 &user->verdict);
 	}
@@ -741,8 +739,15 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(for_users(search, is_to_try, compile_batch));
 	TRY(for_users(search, is_to_preprocess, preprocess_batch));
 	TRY(retry_failed(search, is_unit_to_retry));
+	if (!build->options.instrument)
+		TRY(search_judge_exports(search));
+	/* Many units differ only by the headers of refused commits. */
+	if (build->options.leave_out && refusals_fatal(&build->refusals)) {
+		remember_verdicts(search, false);
+		return NULL;
+	}
 	TRY(for_users(search, is_to_compile, compile_batch));
-	remember_verdicts(search);
+	remember_verdicts(search, true);
 	take_users(search, candidates);
 	return NULL;
 }

@@ -142,19 +142,36 @@ static void take_out(struct commit *commit, const char *reason)
 /* How the units use a changed file, as a value of a map. */
 enum { DIFFERS = 1, UNIT = 2 }; /* one of its units differs; one for each unit that compiles it */
 
+static void add_use(struct map *uses, const char *path, bool differs)
+{
+	void **slot = map_slot(uses, path);
+
+	*slot = (void *)(((uintptr_t)*slot + UNIT) | (differs ? DIFFERS : 0));
+}
+
+/* If exports were refused before units were found, what each may include is known. */
+static void find_early_uses(const struct build *build, struct map *ret)
+{
+	for (size_t i = 0; i < build->changes->reached_lists.count; i++) {
+		const struct changed_paths *paths = build->changes->reached_lists.list[i];
+
+		for (size_t j = 0; j < paths->list.count; j++)
+			add_use(ret, paths->list.list[j], false);
+	}
+}
+
 /* Find out for each changed file how the units use it. */
 static void find_uses(const struct build *build, struct map *ret)
 {
+	if (build->comparison && build->comparison->early.count)
+		find_early_uses(build, ret);
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
 		const bool differs = build->comparison && build->comparison->outputs &&
 				     build->comparison->outputs[i];
 
-		for (size_t j = 0; j < unit->nr_changed_files; j++) {
-			void **slot = map_slot(ret, unit->changed_files[j]);
-
-			*slot = (void *)(((uintptr_t)*slot + UNIT) | (differs ? DIFFERS : 0));
-		}
+		for (size_t j = 0; j < unit->nr_changed_files; j++)
+			add_use(ret, unit->changed_files[j], differs);
 	}
 }
 

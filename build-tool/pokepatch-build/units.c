@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "common/proc.h"
+#include "pokepatch-build/comparison.h"
 #include "pokepatch-build/modules.h"
 #include "pokepatch-build/shadow_tree.h"
 
@@ -497,6 +498,8 @@ struct error *find_units(struct build *build)
 			   build->tree);
 		build_print_notes(build);
 		TRY(tree_rebuild(build));
+		/* It has CRCs of the damaged source. */
+		comparison_destroy(take_pointer(build->comparison));
 		TRY(look_for_units(build, &damaged));
 		if (damaged)
 			return error_new(STATUS_FAILED,

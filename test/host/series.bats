@@ -437,6 +437,29 @@ in_all_units() {
 	[ "$(grep -c '^note: changed headers may reach ' said)" -eq 1 ]
 }
 
+# What the others change is not compiled together with it either: that would have to be done again.
+@test "a header that changes a type of exports is left out before any unit is compiled" {
+	commit 'code' block/badblocks.c "s/^\tif (bb->page == NULL || bb->changed)/\tif (!bb->page || bb->changed || bb->count == $((SRANDOM / 4)))/"
+	commit 'type' include/linux/badblocks.h 's/^\tint changed;/\tlong changed;/'
+	commit 'reads' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return pde->size != $((SRANDOM / 4)) \\&\\& (pde->flags \\& PROC_ENTRY_PERMANENT);/"
+	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out --allow type-changed >said 2>&1 || {
+		grep -v '^+' said
+		return 1
+	}
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	is code live ''
+	is reads live ''
+	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
+	sed '/^left out: /,$d' said >before
+	sed '1,/^left out: /d' said >after
+	grep -v '^+' before
+	[ "$(grep -c '^+.*scripts/genksyms/genksyms -r' before)" -ge 1 ]
+	[ "$(grep -c ' -o [^ ]*/patched/' before)" -eq 0 ]
+	[ "$(grep -c ' -o [^ ]*/patched/block:badblocks/unit.o ' after)" -eq 1 ]
+	# What was found out of exports that do not change is not found out again, in no later round or phase.
+	[ "$(grep -c ' fs/proc/generic.c -E -D__GENKSYMS__' said)" -eq 1 ]
+}
+
 # In fd.h, the first commit says the same in other words; in fat.h, it does not.
 @test "units whose code differs also without the commit that is left out are compiled at once" {
 	# Nothing of it is kept from another run.
