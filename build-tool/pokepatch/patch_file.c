@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/build_id.h"
+#include "object/arch.h"
 #include "pokepatch/patch_file.h"
 #include "pokepatch_format.h"
 #include "pokepatch/patch_sysfs.h"
@@ -155,18 +156,18 @@ static Elf_Scn *find_relocations(const struct reader *reader, size_t index)
 	return NULL;
 }
 
-/*
- * The index of a relocation's symbol.  In 64-bit little-endian MIPS objects r_info is not one
- * number: the symbol is its first four bytes (64-bit ELF Object File Specification, section 2.9).
- */
 static uint32_t symbol_index(const struct reader *reader, uint64_t info)
 {
+	uint32_t symbol = GELF_R_SYM(info), type;
+	const struct arch *arch = NULL;
 	GElf_Ehdr header;
 
-	if (gelf_getehdr(reader->elf, &header) && header.e_machine == EM_MIPS &&
-	    header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB)
-		return (uint32_t)info;
-	return GELF_R_SYM(info);
+	if (gelf_getehdr(reader->elf, &header))
+		arch = arch_find(header.e_machine, header.e_ident[EI_CLASS],
+				 header.e_ident[EI_DATA]);
+	if (arch && arch->relocs.info)
+		arch->relocs.info(info, &symbol, &type);
+	return symbol;
 }
 
 /* The place to which a relocation refers. */
