@@ -9,9 +9,12 @@ setup() {
 	scan=$top/build/bin/pokepatch-scan
 }
 
-# says STATUS LINE... - the last run ended with STATUS, and its last lines begin so, blanks apart.
+# says STATUS LINE... - the last run ended with STATUS, and its last lines begin so, blanks apart.  Other tests may
+# have made it wait.
 says() {
-	local line i=$((${#lines[@]} - $# + 1))
+	local line lines=() i
+	mapfile -t lines < <(grep -v '^waiting for another pokepatch ' <<<"$output")
+	i=$((${#lines[@]} - $# + 1))
 	[ "$status" -eq "$1" ] || { echo "status $status, not $1: $output" && return 1; }
 	for line in "${@:2}"; do
 		[[ $(tr -s ' ' <<<"${lines[i]}") = "$line"* ]] || { echo "'${lines[i]}', not '$line'" && return 1; }
