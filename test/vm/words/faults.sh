@@ -58,22 +58,24 @@ as() {
 # each_fault NAME DO UNDO [always] - DO once for each call in it that can fail, until none is
 # left.  If it fails, all must be as before, and it must work then; if it can do without that
 # call, as it must with "always", all must be as whenever it is done.  UNDO ends both; what
-# that leaves is looked at after the next failure, or at the end.
+# that leaves is looked at after the next failure, or at the end.  It begins with call $first_fault, and
+# goes on by $every_fault (faults.bats).
 each_fault() {
-	_nth=0 _failed=0
+	_nth=$((first_fault - every_fault)) _tried=0 _failed=0
 	remember before
 	$2
 	remember after
 	$3
 	as before "after the first $1 was undone"
 	while :; do
-		_nth=$((_nth + 1))
+		_nth=$((_nth + every_fault))
 		echo $_nth >$parameters/fault_at
 		_status=0
 		$2 >/dev/null 2>&1 || _status=$?
 		_site=$(cat $parameters/fault_site)
 		echo 0 >$parameters/fault_at
 		[ -n "$_site" ] || break
+		_tried=$((_tried + 1))
 		_when="after $1 with fault $_nth, $_site"
 		if [ $_status -ne 0 ]; then
 			echo "  $_nth: $_site"
@@ -90,8 +92,8 @@ each_fault() {
 	[ "$_status" -eq 0 ] || die "$1 failed, though no call did"
 	$3
 	as before "after the last $1 was undone"
-	echo "$1: $((_nth - 1)) faults, $_failed times it failed"
-	[ $_nth -gt 1 ] || die "nothing in $1 can fail?"
+	echo "$1: $_tried faults, $_failed times it failed"
+	[ $_tried -gt 0 ] || [ "$first_fault" -gt 1 ] || die "nothing in $1 can fail?"
 }
 
 # The three functions of a patch, one in each mode that there is.
