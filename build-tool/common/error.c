@@ -140,10 +140,15 @@ void refusals_sort(struct refusals *refusals)
 	refusals->count = kept + 1;
 }
 
+void refusals_forget(struct refusals *refusals, size_t first)
+{
+	while (refusals->count > first)
+		refusal_deinit(&refusals->list[--refusals->count]);
+}
+
 void refusals_deinit(struct refusals *refusals)
 {
-	for (size_t i = 0; i < refusals->count; i++)
-		refusal_deinit(&refusals->list[i]);
+	refusals_forget(refusals, 0);
 	for (size_t i = 0; i < refusals->nr_allowances; i++)
 		free(refusals->allowances[i].subject);
 	free(refusals->allowances);

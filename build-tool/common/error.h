@@ -102,6 +102,8 @@ void refusals_disallow(struct refusals *refusals, size_t first, const char *loca
 size_t refusals_fatal(const struct refusals *refusals);
 /* refusals_sort - sort by location, code, subject and text, and drop duplicates. */
 void refusals_sort(struct refusals *refusals);
+/* refusals_forget - drop those from index @first on: what found them runs again. */
+void refusals_forget(struct refusals *refusals, size_t first);
 void refusals_deinit(struct refusals *refusals);
 
 /* refusal_codes - every code with its meaning, sorted by code; the last row has a NULL code. */

@@ -121,6 +121,7 @@ struct build {
 	struct refusals refusals; /* of all phases */
 	struct buffer notes;	  /* lines for the user that refuse nothing: fuzz, ignored files */
 	struct string_set noted;  /* those of all phases */
+	bool noted_all;		  /* an earlier run has found all units, and noted as much */
 	struct phase_time *phases;
 	size_t nr_phases;
 	double phase_start;

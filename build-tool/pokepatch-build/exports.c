@@ -49,10 +49,6 @@ struct exporter {
 	struct map new_crcs; /* of the symbols whose CRCs differ; point into crcs */
 };
 
-struct exporters {
-	VEC(struct exporter) list;
-};
-
 /* What is run for the exporters, all of a step at the same time. */
 enum step {
 	PREPROCESS, /* the changed source to unit.i */
@@ -61,6 +57,11 @@ enum step {
 	PREPROCESS_ORIGINAL, /* to original.i */
 	TYPES,               /* of original.i to original.types */
 	TYPES_CHANGED,       /* those in which unit.i differs from original.types */
+};
+
+struct exporters {
+	VEC(struct exporter) list;
+	enum step last; /* what is run, from the first step on */
 };
 
 /* Read each "#SYMVER name crc" line of text; the strings point into text, which is modified. */
@@ -320,13 +321,14 @@ static struct error *run_commands(const struct build *build, struct exporter *co
 	return NULL;
 }
 
-static bool is_needed(const struct exporter *exporter, enum step step)
+static bool is_needed(const struct exporters *all, const struct exporter *exporter, enum step step)
 {
 	if (exporter->untold)
 		return false;
 	if (step > CRCS)
 		return exporter->new_crcs.count;
-	return !exporter->kept || (step == PREPROCESS && exporter->new_crcs.count);
+	return !exporter->kept ||
+	       (step == PREPROCESS && all->last > CRCS && exporter->new_crcs.count);
 }
 
 /* Run a step for the exporters that need it. */
@@ -346,7 +348,7 @@ static struct error *run_step(struct build *build, const struct exporters *all, 
 		const char *tree =
 			step == PREPROCESS_ORIGINAL ? build->tree : build->shadow->folder;
 
-		if (!is_needed(exporter, step))
+		if (!is_needed(all, exporter, step))
 			continue;
 		add_command(build, exporter, step, &words[count], &inputs[count]);
 		commands[count].argv = (const char *const *)words[count].list;
@@ -468,24 +470,23 @@ static void exporters_deinit(struct exporters *exporters)
 	vec_deinit(&exporters->list);
 }
 
-static struct error *run_steps(struct build *build, const struct exporters *exporters,
-			       enum step last)
+static struct error *run_steps(struct build *build, const struct exporters *exporters)
 {
-	for (enum step step = 0; step <= last; step++)
+	for (enum step step = 0; step <= exporters->last; step++)
 		TRY(run_step(build, exporters, step));
 	return NULL;
 }
 
 struct error *exports_check(struct build *build)
 {
-	struct exporters exporters = {};
+	struct exporters exporters = {.last = TYPES_CHANGED};
 	struct error *error;
 
 	if (build->options.returns.count) /* no type changes */
 		return NULL;
 	error = find_exporters(build, &exporters);
 	if (!error)
-		error = run_steps(build, &exporters, TYPES_CHANGED);
+		error = run_steps(build, &exporters);
 	for (size_t i = 0; !error && i < exporters.list.count; i++)
 		refuse_exports(build, &exporters.list.list[i]);
 	exporters_deinit(&exporters);
@@ -497,7 +498,7 @@ struct error *exports_check_early(struct build *build, struct unit *const *units
 				  enum early_exports *ret)
 {
 	_free_ char *genksyms = xasprintf("%s/scripts/genksyms/genksyms", build->tree);
-	struct exporters exporters = {};
+	struct exporters exporters = {.last = refuse ? TYPES_CHANGED : CRCS};
 	struct error *error;
 
 	for (size_t i = 0; i < count; i++)
@@ -510,7 +511,7 @@ struct error *exports_check_early(struct build *build, struct unit *const *units
 
 		add_exporter(build, &exporter, &exporters);
 	}
-	error = run_steps(build, &exporters, refuse ? TYPES_CHANGED : CRCS);
+	error = run_steps(build, &exporters);
 	for (size_t i = 0; !error && i < count; i++) {
 		struct exporter *exporter = &exporters.list.list[i];
 

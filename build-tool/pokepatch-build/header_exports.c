@@ -58,7 +58,7 @@ static struct error *add_unit(const struct search *search, struct user *user, st
 	return unit_follow_ways(search->build, unit);
 }
 
-/* Note the changed files that a unit's text was made from, and remove the text. */
+/* Note the changed files that a unit's text was made from. */
 static struct error *note_files(const struct search *search, struct unit *unit)
 {
 	const size_t length = strlen(unit->patched_object) - strlen("o");
@@ -73,11 +73,23 @@ static struct error *note_files(const struct search *search, struct unit *unit)
 	files.strings.count = 0;
 	string_set_deinit(&files);
 	free(text.text);
-	unlink(path);
 	return NULL;
 }
 
-/* Units of refused exports are needed to find the commits behind that; free the others. */
+/* Remove what exports_check_early() has made for a unit. */
+static struct error *remove_folder(const struct unit *unit)
+{
+	const char *name = strrchr(unit->patched_object, '/');
+	_free_ char *folder = xstrndup(unit->patched_object, (size_t)(name - unit->patched_object));
+
+	return remove_tree(folder);
+}
+
+/*
+ * Units of refused exports are needed to find the commits behind that; free the others.  A unit
+ * whose exports are as before is in the patch only if its object differs.  An earlier run may have
+ * kept that its text differs, and ended before it compiled the unit.
+ */
 static struct error *take_verdicts(struct search *search, struct early *early,
 				   const enum early_exports *verdicts)
 {
@@ -87,11 +99,15 @@ static struct error *take_verdicts(struct search *search, struct early *early,
 	for (size_t i = 0; i < early->units.count; i++) {
 		struct unit *unit = early->units.list[i];
 
-		if (verdicts[i] == EXPORTS_AS_BEFORE)
+		if (verdicts[i] == EXPORTS_AS_BEFORE) {
 			early->users.list[i]->verdict.exports = false;
+			early->users.list[i]->settled &= early->users.list[i]->known;
+		}
+		if (verdicts[i] == EXPORTS_REFUSED)
+			error = error ?: note_files(search, unit);
+		error = error ?: remove_folder(unit);
 		if (verdicts[i] == EXPORTS_REFUSED) {
 			*vec_push(&comparison->early) = unit;
-			error = error ?: note_files(search, unit);
 		} else {
 			unit_deinit(unit);
 			free(unit);

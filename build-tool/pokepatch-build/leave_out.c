@@ -149,6 +149,14 @@ static void add_use(struct map *uses, const char *path, bool differs)
 	*slot = (void *)(((uintptr_t)*slot + UNIT) | (differs ? DIFFERS : 0));
 }
 
+/* Were exports refused, so that the run ended before units were judged? */
+static bool ended_early(const struct build *build)
+{
+	const struct comparison *comparison = build->comparison;
+
+	return comparison && comparison->early.count && !comparison->outputs;
+}
+
 /* If exports were refused before units were found, what each may include is known. */
 static void find_early_uses(const struct build *build, struct map *ret)
 {
@@ -163,7 +171,7 @@ static void find_early_uses(const struct build *build, struct map *ret)
 /* Find out for each changed file how the units use it. */
 static void find_uses(const struct build *build, struct map *ret)
 {
-	if (build->comparison && build->comparison->early.count)
+	if (ended_early(build))
 		find_early_uses(build, ret);
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
@@ -274,6 +282,7 @@ static void take_out_dependents(struct build *build)
  */
 static void start_again(struct build *build, bool exact)
 {
+	build->noted_all |= build->nr_units && !build->cut_short && !ended_early(build);
 	build_forget(build);
 	refusals_deinit(&build->refusals);
 	/* compare_units() has dropped the allowances; build_init() has accepted them once. */

@@ -490,6 +490,7 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 
 struct error *find_units(struct build *build)
 {
+	const size_t nr_refusals = build->refusals.count;
 	bool damaged;
 
 	TRY(look_for_units(build, &damaged));
@@ -500,6 +501,7 @@ struct error *find_units(struct build *build)
 		TRY(tree_rebuild(build));
 		/* It has CRCs of the damaged source. */
 		comparison_destroy(take_pointer(build->comparison));
+		refusals_forget(&build->refusals, nr_refusals);
 		TRY(look_for_units(build, &damaged));
 		if (damaged)
 			return error_new(STATUS_FAILED,

@@ -583,7 +583,7 @@ void build_note(struct build *build, const char *format, ...)
 {
 	va_list list;
 
-	if (build->again) /* the first run had the same notes */
+	if (build->noted_all)
 		return;
 	va_start(list, format);
 	_free_ char *text = xvasprintf(format, list);
