@@ -6,6 +6,8 @@
 #include <linux/linkage.h>
 #include <linux/objtool.h>
 
+#include <asm/asm.h>
+
 #include "x86_detour.h"
 
 	.text
@@ -14,3 +16,5 @@ SYM_CODE_START_NOALIGN(x86_detours)
 	ANNOTATE_NOENDBR /* x86_detour.c takes this address, to write to it */
 	.skip X86_DETOURS * X86_DETOUR_SIZE, 0xcc
 SYM_CODE_END(x86_detours)
+/* A probe would put back a byte of an earlier patch, and an NMI may be here between breakpoints. */
+_ASM_NOKPROBE(x86_detours)

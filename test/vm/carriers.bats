@@ -158,6 +158,9 @@ readme='
 		same "the length" "$(length)" 7
 		pokepatch unload readme-length
 		same "the length at the end" "$(length)" 100
+		# Nor may there be one where the next patch will have its copy of such instructions.
+		detours=$(grep " x86_detours.*\[pokepatch\]" /proc/kallsyms | cut -c 1-16)
+		refused modprobe pp_probe off=1 at=0x$detours
 		rmmod pokepatch
 	'
 }
