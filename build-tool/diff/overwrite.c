@@ -10,6 +10,7 @@
  *   registers of an old one that is half done.  (So a function that calls itself is refused, too:
  *   the call looks like such a branch.)
  * - Each of them does the same in the detour, in another place.
+ * - No caller takes a register for kept that the new function may change (gcc -fipa-ra).
  * - The kernel does not rewrite them itself, nor does it look up what faults there: an entry of a
  *   table that describes the function's code leads to it like the function's own code does.
  * - They are in ordinary code: not where the kernel is entered or left, nor where it allows no

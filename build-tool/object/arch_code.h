@@ -101,9 +101,9 @@ struct arch_entries {
 	int64_t (*find)(struct object *object, const struct atom *function);
 	/*
 	 * first_insns - the instructions that a jump at the beginning of a function without a
-	 * patchable entry would overwrite.  false if it is too short, or if the core could not
-	 * make a copy of them that does the same in another place.  NULL: the core overwrites none
-	 * on this machine.
+	 * patchable entry would overwrite.  false if it is too short, if the core could not make a
+	 * copy of them that does the same in another place, or if callers may rely on registers
+	 * that the function does not change.  NULL: the core overwrites none on this machine.
 	 */
 	bool (*first_insns)(struct object *object, const struct atom *function,
 			    struct first_insns *ret);

@@ -69,7 +69,8 @@ static void visit(void *context, csh handle, const cs_insn *insn)
 
 	if (insn->address >= first->end)
 		return;
-	if (!insn->id) {
+	/* disasm() skips what is no instruction. */
+	if (insn->address != first->next) {
 		first->wrong = "are not known";
 		return;
 	}
@@ -157,6 +158,27 @@ static void look_at_names(struct first *first, const struct object *object)
 	}
 }
 
+/*
+ * Do its callers take all registers for changed that any function may change?  In a unit without
+ * patchable entries gcc looks at what the function changes, and what it calls in the unit
+ * (-fipa-ra).
+ */
+static bool changes_registers(const struct first *first, const struct object *object)
+{
+	const struct symbol *function = first->function;
+	bool changes = object_find_section(object, first->rules->entry_table) ||
+		       object_find_section(object, "__patchable_function_entries");
+
+	for (size_t i = 0; i < function->section->relocs.count && !changes; i++) {
+		const struct reloc *reloc = &function->section->relocs.list[i];
+
+		changes = is_within(function, function->section, reloc->offset) &&
+			  reloc->symbol->special == SHN_UNDEF && !reloc->symbol->section &&
+			  first->rules->calls(function->section, reloc);
+	}
+	return changes;
+}
+
 /* Do the flags have a jump's first instructions, in a patch that may overwrite them? */
 static bool is_possible(const struct check *check, const struct first *first, uint32_t flags)
 {
@@ -203,6 +225,8 @@ struct error *check_first(const struct check *check, const struct thing *thing,
 	for (size_t i = 1; i < source->orig.sections.count && !first.wrong; i++)
 		look_at_section(&first, source->orig.sections.list[i]);
 	look_at_names(&first, &source->orig);
+	if (!first.wrong && !changes_registers(&first, &source->orig))
+		first.wrong = "are of a function whose callers may keep values in registers";
 	if (first.wrong)
 		return wrong(check, "the first instructions of '%s', %u bytes, %s", thing_name(thing),
 			     (unsigned int)POKEPATCH_FUNC_FIRST(flags), first.wrong);

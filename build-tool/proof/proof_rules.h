@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 struct object;
+struct reloc;
+struct section;
 
 /* A special section.  Each of its entries begins with the address of code. */
 struct proof_table {
@@ -120,6 +122,8 @@ struct proof_rules {
 	 * jump of so many bytes; 0: it cannot.
 	 */
 	uint8_t overwriting;
+	/* calls - is the relocation in a call or a jump of the compiler's, and not of inline assembly? */
+	bool (*calls)(const struct section *section, const struct reloc *reloc);
 	const char *copied;	 /* section of code that the loader copies over other code */
 	struct proof_veneer veneer;
 	/*

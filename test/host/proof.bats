@@ -99,6 +99,13 @@ adds() {
 	grep -q ' \.data\.\.ro_after_init  *PROGBITS .* 000004 ' sections
 }
 
+# tracing_gen_ctx_irq_test() calls nothing, and tracing_mark_write() keeps addresses in r8 and r9 meanwhile.
+@test "first instructions are not overwritten if callers may keep values in registers" {
+	edited kernel/trace/trace.c 's/min_t(unsigned int, pc & 0xff, 0xf)/min_t(unsigned int, pc \& 0xff, 0xe)/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"refused [no-entry]: 'tracing_gen_ctx_irq_test' changed but has no patchable entry"* ]]
+}
+
 @test "first instructions are overwritten in a stop, in entry mode" {
 	local patch=$top/test/vm/patches/readme-length.patch
 	"$program" -k "$release" --report r.json -o x.ko "$patch" >out

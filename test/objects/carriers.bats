@@ -158,16 +158,17 @@ flags() { bytes .pokepatch.funcs | fold -w 96 | cut -c 73-80 | tr '\n' ' '; }
 	grep -q "'in_code'.*its address is in f;" "$errors"
 }
 
-# compare_first - functions in assembly, without an entry, of which only the end changes.
+# compare_first - functions in assembly, without an entry, of which only the end changes; then they call something.
 compare_first() {
 	compare < <(
 		cat <<-'END'
 			#define FUNCTION_IN(section, name, body) \
 				asm(".section " section ", \"ax\"\n.globl " #name "\n.type " #name ", @function\n" \
-				    #name ":\n" body "\nmov $" OLD("1") NEW("2") ", %eax\nret\n" \
+				    #name ":\n" body "\nmov $" OLD("1") NEW("2") ", %eax\n" AT_THE_END "\n" \
 				    ".size " #name ", . - " #name "\n.previous");
 			#define FUNCTION(name, body) FUNCTION_IN(".text." #name, name, body)
-			int c(int x) { return x + 3; }
+			#define AT_THE_END "call ext; ret"
+			__attribute__((no_instrument_function)) int c(int x) { return x + 3; }
 		END
 		cat
 	)
@@ -186,6 +187,28 @@ compare_first() {
 	carries "exact changed" "longer changed" "number changed" "one changed" "padded changed" "relative changed"
 	same "the rows" "$(flags)" "02000005 02000009 02000007 02030007 02000405 0202000a "
 	same "what the report says" "$(jq -r '[.functions[].overwrites] | join(" ")' "$report")" "5 9 7 10 5 7"
+}
+
+# Else callers in the unit may keep values in registers that the function does not change (gcc -fipa-ra).
+@test "first instructions of a function that is not known to change registers" {
+	compare_first <<-'END'
+		#undef AT_THE_END
+		#define AT_THE_END "ret"
+		FUNCTION(changes_few, "push %rbx; sub $16, %rsp")
+		FUNCTION(calls_own, "push %rbx; sub $16, %rsp; call c")
+		FUNCTION(calls_assembly, "push %rbx; sub $16, %rsp; call __get_user_4; call __x86_indirect_thunk_rax")
+		FUNCTION(takes_address, "push %rbx; sub $16, %rsp; lea ext(%rip), %rax; mov $ext, %rax")
+		FUNCTION(calls, "push %rbx; sub $16, %rsp; call ext")
+		FUNCTION(jumps, "push %rbx; sub $16, %rsp; jmp ext")
+	END
+	refused "no-entry calls_assembly" "no-entry calls_own" "no-entry changes_few" "no-entry takes_address"
+	compare_first <<-'END'
+		#undef AT_THE_END
+		#define AT_THE_END "ret"
+		FUNCTION(changes_few, "push %rbx; sub $16, %rsp")
+		int with_entry(int x) { return x; }
+	END
+	carries "changes_few changed"
 }
 
 @test "first instructions that cannot be moved" {
