@@ -66,8 +66,8 @@ switching() {
 		fi
 
 		echo "== what is written cannot be read back: the history has the way there and back"
-		dmesg | grep "agree_1: the code at read_null+.* everything is put back"
 		there_and_back agree-1 stop_machine
+		dmesg | grep "agree_1: the code at read_null+.* everything is put back"
 		can single-jumps || put_back_before on_1
 
 		echo "== without memory for it records are lost, and counted, and patches switched"
@@ -245,13 +245,13 @@ live() {
 		each_fault "enable live" on_live reset_live
 		on_live
 		each_fault "disable live" off_live on_live
-		dmesg | grep "agree_1_live: the code at read_null+.* everything is put back"
-		dmesg | grep "agree_1_live: the code at read_null+.* nothing is switched"
-		dmesg | grep "cannot be put back" && die "something was not put back"
 		off_live
 		method=int3
 		can exact-live || method=store
 		there_and_back agree-1-live $method
+		dmesg | grep "agree_1_live: the code at read_null+.* everything is put back"
+		dmesg | grep "agree_1_live: the code at read_null+.* nothing is switched"
+		dmesg | grep "cannot be put back" && die "something was not put back"
 		unload_when_free agree-1-live
 		rmmod pokepatch
 	'
