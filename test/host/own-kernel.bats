@@ -70,7 +70,7 @@ refused() {
 @test "objects with compressed DWARF" {
 	local value
 	for value in 1 2; do
-		printf '#include <stdio.h>\nint f(FILE *x) { return x->_fileno + %s; }\n' $value >x.c
+		printf '#include <stdio.h>\nint f(FILE *x) { int n = x->_fileno * 1000; return getc(x) + n + %s; }\n' $value >x.c
 		gcc -O2 -g -gz -ffunction-sections -fdata-sections -c -o $value.o x.c
 	done
 	readelf -SW 1.o | grep -q '\.debug_info .* C '
