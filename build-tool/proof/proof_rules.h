@@ -122,7 +122,7 @@ struct proof_rules {
 	 * jump of so many bytes; 0: it cannot.
 	 */
 	uint8_t overwriting;
-	/* calls - is the relocation in a call or a jump of the compiler's, and not of inline assembly? */
+	/* calls - is a relocation in a call or jump of the compiler's, not of inline assembly? */
 	bool (*calls)(const struct section *section, const struct reloc *reloc);
 	const char *copied;	 /* section of code that the loader copies over other code */
 	struct proof_veneer veneer;
