@@ -27,6 +27,8 @@ struct user {
 	bool known;   /* a candidate already */
 	bool named;   /* it may mention what the change changes; only these are preprocessed */
 	bool settled; /* its verdict was kept, or is a guess (header_verdicts.h) */
+	bool guessed; /* it is */
+	bool compared; /* its texts were, in an earlier run, and nothing of that is different now */
 	bool expected; /* its code differed with commits that are left out now */
 	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
 	bool broken;  /* its unpatched side could not be preprocessed or compiled */
@@ -64,6 +66,43 @@ static inline bool changed_is_header(const struct changed_file *file)
 void search_add_command(const struct search *search, const struct user *user, size_t place,
 			enum side side, struct args *ret);
 char *search_text_path(const struct search *search, size_t place, enum side side);
+
+/*
+ * In header_names.c:
+ * search_user_paths - append the files that the compiler reads for a user by itself, in order:
+ *	those of -include, and the source.  Return: whether the configuration is the kernel's, with
+ *	no symbol defined for the user.
+ * search_load_user - name_filter_load() for these.
+ * search_is_named - name_filter_keeps() for a user that was loaded.
+ * search_filter_users - find the users that may mention what the diffs change.
+ */
+bool search_user_paths(const struct search *search, const struct user *user, struct args *ret);
+struct error *search_load_user(const struct search *search, struct name_filter *filter,
+			       const struct user *user);
+bool search_is_named(const struct search *search, struct name_filter *filter,
+		     const struct user *user);
+struct error *search_filter_users(struct search *search);
+
+/*
+ * In header_kept.c:
+ * search_take_verdicts - take the verdicts on users that there are, and have the shadow follow
+ *	their ways.
+ * search_forget_verdict - a user has none any more.
+ * search_keep_verdict - keep a user's for later builds, if that is possible.
+ * search_remember_verdicts - with --leave-out: remember them for the runs that follow when
+ *	commits are left out.
+ * @compiled: units whose texts differ were compiled
+ */
+struct error *search_take_verdicts(struct search *search);
+void search_forget_verdict(struct user *user);
+void search_keep_verdict(const struct search *search, const struct user *user);
+void search_remember_verdicts(struct search *search, bool compiled);
+
+/*
+ * search_is_to_compile - in headers.c: must a user be compiled, to see whether its code differs?
+ * Its texts were compared.
+ */
+bool search_is_to_compile(const struct search *search, const struct user *user);
 
 /*
  * In header_texts.c:

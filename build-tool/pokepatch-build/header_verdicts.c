@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pokepatch-build/changes.h"
 #include "pokepatch-build/object_cache.h"
 
 /* Increment when another version would judge otherwise. */
@@ -58,54 +59,84 @@ void verdict_store(const struct build *build, const char *key, const struct verd
 
 /* ---- verdicts of earlier runs ------------------------------------------------ */
 
-struct earlier_verdict {
-	char *source;
-	bool known;
-	struct verdict verdict;
-};
-
 struct earlier_verdicts {
 	struct map by_source; /* to struct earlier_verdict */
 	VEC(struct earlier_verdict *) list;
+	struct changes *changes; /* for which some hold; owned; or NULL */
+	bool judged;             /* some hold for this run's */
 };
 
-static void copy_verdict(const struct verdict *verdict, struct verdict *ret)
+void verdict_copy(const struct verdict *verdict, struct verdict *ret)
 {
 	*ret = (struct verdict){.differs = verdict->differs, .exports = verdict->exports};
 	for (size_t i = 0; i < verdict->ways.count; i++)
 		args_add(&ret->ways, verdict->ways.list[i]);
 }
 
-void verdict_remember(struct build *build, const char *source, bool known,
-		      const struct verdict *verdict)
+static struct earlier_verdict *add_earlier(struct earlier_verdicts *earlier, const char *source)
 {
-	struct earlier_verdict *entry;
+	struct earlier_verdict *entry = xcalloc(1, sizeof(*entry));
+
+	entry->source = xstrdup(source);
+	*vec_push(&earlier->list) = entry;
+	*map_slot(&earlier->by_source, entry->source) = entry;
+	return entry;
+}
+
+void verdict_remember(struct build *build, const char *source, const struct earlier_verdict *entry)
+{
+	struct earlier_verdict *own;
+	char *name;
 
 	if (!build->earlier)
 		build->earlier = xcalloc(1, sizeof(*build->earlier));
-	entry = map_get(&build->earlier->by_source, source);
-	if (entry) {
-		args_deinit(&entry->verdict.ways);
-	} else {
-		entry = xcalloc(1, sizeof(*entry));
-		entry->source = xstrdup(source);
-		*vec_push(&build->earlier->list) = entry;
-		*map_slot(&build->earlier->by_source, entry->source) = entry;
-	}
-	entry->known = known;
-	copy_verdict(verdict, &entry->verdict);
+	own = verdict_earlier(build, source) ?: add_earlier(build->earlier, source);
+	name = own->source;
+	args_deinit(&own->verdict.ways);
+	*own = *entry;
+	own->source = name;
+	verdict_copy(&entry->verdict, &own->verdict);
+	build->earlier->judged = true;
 }
 
-bool verdict_recall(const struct build *build, const char *source, bool known,
-		    struct verdict *ret)
+struct earlier_verdict *verdict_earlier(const struct build *build, const char *source)
 {
-	const struct earlier_verdict *entry =
-		build->earlier ? map_get(&build->earlier->by_source, source) : NULL;
+	return build->earlier ? map_get(&build->earlier->by_source, source) : NULL;
+}
 
-	if (!entry || (entry->known && !known))
+bool verdict_guess(const struct build *build, const char *source, bool known, struct verdict *ret)
+{
+	const struct earlier_verdict *entry = verdict_earlier(build, source);
+
+	if (!entry || !entry->likely || (entry->known && !known))
 		return false;
-	copy_verdict(&entry->verdict, ret);
+	verdict_copy(&entry->verdict, ret);
 	return true;
+}
+
+void verdicts_hold_none(struct build *build)
+{
+	for (size_t i = 0; i < build->earlier->list.count; i++)
+		build->earlier->list.list[i]->holds = false;
+	build->earlier->judged = true;
+}
+
+const struct changes *verdicts_changes(const struct build *build)
+{
+	return build->earlier ? build->earlier->changes : NULL;
+}
+
+void verdicts_take_changes(struct build *build, struct changes *changes)
+{
+	struct earlier_verdicts *earlier = build->earlier;
+
+	if (!earlier || !earlier->judged) {
+		changes_destroy(changes);
+		return;
+	}
+	changes_destroy(earlier->changes);
+	earlier->changes = changes;
+	earlier->judged = false;
 }
 
 void earlier_verdicts_destroy(struct earlier_verdicts *earlier)
@@ -119,5 +150,6 @@ void earlier_verdicts_destroy(struct earlier_verdicts *earlier)
 	}
 	vec_deinit(&earlier->list);
 	map_deinit(&earlier->by_source);
+	changes_destroy(earlier->changes);
 	free(earlier);
 }

@@ -30,19 +30,44 @@ bool verdict_load(const struct build *build, const char *key, struct verdict *re
 void verdict_store(const struct build *build, const char *key, const struct verdict *verdict);
 
 /*
- * Verdicts of an earlier run of the phases, before commits were left out (leave_out.h).  A verdict
- * is most often the same without these commits, and judging all units takes longer than the other
- * phases.  So they take it as a guess until nothing is refused; then all units are judged again.
- *
- * verdict_remember - copy a verdict, for later runs.
- * @known: a diff changes the unit itself: the verdict tells only of ways
- * verdict_recall - copy the remembered verdict on a unit; the caller deinits ret->ways.
- * Return: false: there is none.
+ * Verdicts of earlier runs of the phases, before commits were left out (leave_out.h).  They hold
+ * for units that mention nothing of what has become different.  Of the others, a verdict is most
+ * often the same without these commits, and judging all units takes longer than the other phases.
+ * So they are taken as guesses until nothing is refused; then these units are judged again.
  */
-void verdict_remember(struct build *build, const char *source, bool known,
-		      const struct verdict *verdict);
-bool verdict_recall(const struct build *build, const char *source, bool known,
-		    struct verdict *ret);
+struct earlier_verdict {
+	char *source; /* owned */
+	bool known;   /* a diff changes the unit itself: the verdict tells only of ways */
+	bool holds;   /* for the changes of the last run that judged units */
+	bool final;   /* or else only the texts were compared */
+	bool likely;  /* it may be taken as a guess */
+	struct verdict verdict;
+};
+
+/*
+ * verdict_remember - copy a verdict on a source's unit, for later runs; of *entry all but source.
+ * verdict_earlier - the remembered one, which the build owns; or NULL.
+ * verdict_copy - the caller deinits ret->ways.
+ * verdict_guess - copy the remembered verdict on a unit, if that may be taken as a guess.  The
+ *	caller deinits ret->ways.  Return: false: there is none.
+ */
+void verdict_remember(struct build *build, const char *source,
+		      const struct earlier_verdict *entry);
+struct earlier_verdict *verdict_earlier(const struct build *build, const char *source);
+void verdict_copy(const struct verdict *verdict, struct verdict *ret);
+bool verdict_guess(const struct build *build, const char *source, bool known, struct verdict *ret);
+
+/*
+ * verdicts_hold_none - note that no remembered verdict holds for this run's changes.  The caller
+ *	then notes of some that they do.
+ * verdicts_changes - the changes for which remembered verdicts hold, of an earlier run; or NULL.
+ * verdicts_take_changes - at the end of a run: own the changes, as those for which verdicts hold,
+ *	if this run has noted that some do; or else free them.
+ */
+void verdicts_hold_none(struct build *build);
+const struct changes *verdicts_changes(const struct build *build);
+void verdicts_take_changes(struct build *build, struct changes *changes);
+
 /* earlier_verdicts_destroy - free; NULL is allowed. */
 void earlier_verdicts_destroy(struct earlier_verdicts *earlier);
 

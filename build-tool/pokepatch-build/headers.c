@@ -133,99 +133,6 @@ static void add_constants(struct search *search)
 	}
 }
 
-/* ---- judging them by names ---------------------------------------------------- */
-
-/* Add a file that a unit is compiled from, if the graph has it, to both lists. */
-static void add_path(const struct search *search, const char *path, struct args *ret)
-{
-	_free_ char *normal = path_normalise(path);
-
-	if (normal && map_has(&search->graph.files, normal))
-		args_add(ret, map_get(&search->graph.files, normal));
-}
-
-/*
- * The files that the compiler reads for a user by itself, in order: those of -include, and the
- * source.
- * Return: whether the configuration is the kernel's, with no symbol defined for the user.
- */
-static bool user_paths(const struct search *search, const struct user *user, struct args *ret)
-{
-	struct args argv = {};
-	bool configured = true;
-
-	plan_add_command(&search->plan, user->planned, &argv);
-	for (size_t i = 0; i < argv.count; i++) {
-		const char *arg = argv.list[i];
-
-		if (!strcmp(arg, "-include") && i + 1 < argv.count)
-			add_path(search, argv.list[i + 1], ret);
-		configured &= strncmp(arg, "-DCONFIG_", strlen("-DCONFIG_")) &&
-			      strncmp(arg, "-UCONFIG_", strlen("-UCONFIG_"));
-	}
-	add_path(search, "include/asm-generic/runtime-const.h", ret); /* unit_add_command() */
-	add_path(search, user->source, ret);
-	args_deinit(&argv);
-	return configured;
-}
-
-/* The graph's own text of a path, which lives as long as the graph. */
-static const char *graph_path(const struct search *search, const char *path)
-{
-	return map_get(&search->graph.files, path);
-}
-
-static struct error *load_user(struct search *search, const struct user *user)
-{
-	struct args paths = {};
-	struct error *error = NULL;
-
-	user_paths(search, user, &paths);
-	for (size_t i = 0; !error && i < paths.count; i++)
-		error = name_filter_load(&search->filter, graph_path(search, paths.list[i]));
-	args_deinit(&paths);
-	return error;
-}
-
-static bool is_named(struct search *search, const struct user *user)
-{
-	_free_ char *source = path_normalise(user->source);
-	struct args paths = {};
-	bool named;
-
-	/* The graph leaves out tools/, which has the source of kernel/bpf/relo_core.o. */
-	if (!source || !map_has(&search->graph.files, source))
-		return true;
-	named = !user_paths(search, user, &paths) ||
-		name_filter_keeps(&search->filter, (const char *const *)paths.list, paths.count);
-	args_deinit(&paths);
-	return named;
-}
-
-/* Names are followed for what is compiled only: assembly has rules of its own. */
-static bool follows_names(const struct user *user)
-{
-	return user->kind == KIND_UNIT && !user->known;
-}
-
-static struct error *filter_users(struct search *search)
-{
-	struct name_filter *filter = &search->filter;
-
-	TRY(name_filter_init(filter, search->build->tree, search->build->changes, &search->graph));
-	for (size_t i = 0; name_filter_any(filter) && i < search->users.count; i++)
-		if (search->users.list[i].kind == KIND_UNIT)
-			TRY(load_user(search, &search->users.list[i]));
-	name_filter_decide(filter);
-	for (size_t i = 0; i < search->users.count; i++) {
-		struct user *user = &search->users.list[i];
-
-		user->named =
-			follows_names(user) ? is_named(search, user) : name_filter_any(filter);
-	}
-	return NULL;
-}
-
 /* ---- commands --------------------------------------------------------------- */
 
 char *search_text_path(const struct search *search, size_t place, enum side side)
@@ -254,101 +161,6 @@ void search_add_command(const struct search *search, const struct user *user, si
 	}
 	args_add(ret, user->kind == KIND_CONSTANTS ? "-S" : "-E");
 	args_deinit(&argv);
-}
-
-/* ---- verdicts that were kept ------------------------------------------------- */
-
-/*
- * Make the key of a user's verdict, and note the changed files that the user may include, if all is
- * known that they follow from.
- */
-static void make_key(struct search *search, struct user *user)
-{
-	struct changes *changes = search->build->changes;
-	struct args paths = {}, command = {};
-	path_list found = {};
-	struct buffer texts = {};
-	char key[65];
-
-	user_paths(search, user, &paths);
-	if (name_filter_changed(&search->filter, (const char *const *)paths.list, paths.count,
-				&found)) {
-		struct changed_paths *reached = changes_reached(changes, user->source);
-
-		for (size_t i = 0; i < found.count; i++) {
-			*vec_push(&reached->list) = changes_find(changes, found.list[i])->path;
-			changes_add_sum(changes, found.list[i], &texts);
-		}
-		search_add_command(search, user, 0, SIDE_ORIGINAL, &command);
-		verdict_key(search->build, &command, user->known, &texts, key);
-		user->key = xstrdup(key);
-	}
-	vec_deinit(&found);
-	args_deinit(&paths);
-	args_deinit(&command);
-	buffer_deinit(&texts);
-}
-
-static bool is_keepable(const struct search *search, const struct user *user)
-{
-	_free_ char *source = path_normalise(user->source);
-
-	return user->kind == KIND_UNIT && user->named && !search->build->options.instrument &&
-	       source && map_has(&search->graph.files, source);
-}
-
-/* Take the verdict that an earlier build kept, or one of a run before commits were left out. */
-static bool take_verdict(struct search *search, struct user *user)
-{
-	struct build *build = search->build;
-
-	if (user->key && verdict_load(build, user->key, &user->verdict))
-		return true;
-	if (!user->key || !build->again || build->exact ||
-	    !verdict_recall(build, user->source, user->known, &user->verdict))
-		return false;
-	build->guessed = true;
-	return true;
-}
-
-static void forget_verdict(struct user *user)
-{
-	args_deinit(&user->verdict.ways);
-	user->verdict = (struct verdict){};
-}
-
-/*
- * Whether the user's code differed with all commits: then it most likely does without some, too, so
- * both sides are compiled at once.  Only if they are alike, its texts are needed.
- */
-static bool is_expected(const struct search *search, struct user *user)
-{
-	if (user->settled || !user->key || user->known || !search->build->exact ||
-	    !verdict_recall(search->build, user->source, false, &user->verdict))
-		return false;
-	if (user->verdict.differs && !user->verdict.exports)
-		return true;
-	forget_verdict(user);
-	return false;
-}
-
-/* Take the verdicts that there are, and have the shadow follow their ways. */
-static struct error *take_verdicts(struct search *search)
-{
-	if (!name_filter_any(&search->filter))
-		return NULL;
-	for (size_t i = 0; i < search->users.count; i++) {
-		struct user *user = &search->users.list[i];
-
-		if (!is_keepable(search, user))
-			continue;
-		make_key(search, user);
-		user->settled = take_verdict(search, user);
-		user->expected = is_expected(search, user);
-		for (size_t j = 0; j < user->verdict.ways.count; j++)
-			TRY(shadow_follow(search->build->shadow, user->verdict.ways.list[j]));
-	}
-	return NULL;
 }
 
 /* ---- running the compiler --------------------------------------------------- */
@@ -478,13 +290,6 @@ static struct error *try_batch(const struct search *search, struct user *const *
 	return NULL;
 }
 
-/* A verdict is final once nothing more is to be done for it. */
-static void keep_verdict(const struct search *search, const struct user *user)
-{
-	if (user->key && !user->failed)
-		verdict_store(search->build, user->key, &user->verdict);
-}
-
 static bool is_to_try(const struct search *search, const struct user *user)
 {
 	(void)search;
@@ -501,10 +306,10 @@ static bool is_fixed(const struct search *search, const struct user *user)
 static bool is_to_preprocess(const struct search *search, const struct user *user)
 {
 	(void)search;
-	return user->kind == KIND_UNIT && user->named && !user->settled;
+	return user->kind == KIND_UNIT && user->named && !user->settled && !user->compared;
 }
 
-static bool is_to_compile(const struct search *search, const struct user *user)
+bool search_is_to_compile(const struct search *search, const struct user *user)
 {
 	/* Markers are in the patched side only. */
 	return user->kind == KIND_UNIT && user->verdict.differs && !user->known &&
@@ -522,8 +327,8 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 	if (shadow->names.count != real)
 		TRY(try_batch(search, users, count));
 	for (size_t i = 0; i < count; i++)
-		if (!is_to_compile(search, users[i]))
-			keep_verdict(search, users[i]);
+		if (!search_is_to_compile(search, users[i]))
+			search_keep_verdict(search, users[i]);
 	return NULL;
 }
 
@@ -549,13 +354,13 @@ static struct error *compile_batch(const struct search *search, struct user *con
 			users[i]->expected = false;
 			users[i]->settled = kept && trials[i] == TRIAL_DIFFERS;
 			if (!users[i]->settled) {
-				forget_verdict(users[i]);
+				search_forget_verdict(users[i]);
 				continue;
 			}
 		}
 		users[i]->verdict.differs = trials[i] != TRIAL_ALIKE;
 		users[i]->failed = trials[i] == TRIAL_FAILED;
-		keep_verdict(search, users[i]);
+		search_keep_verdict(search, users[i]);
 	}
 	return error;
 }
@@ -689,21 +494,6 @@ static void take_users(struct search *search, struct candidates *candidates)
 		   count, count == 1 ? "" : "s", named, taken);
 }
 
-/*
- * Remember the verdicts for the runs that follow when commits are left out.
- * @sure: a unit that differs will most likely do so without them
- */
-static void remember_verdicts(struct search *search, bool sure)
-{
-	for (size_t i = 0; search->build->options.leave_out && i < search->users.count; i++) {
-		const struct user *user = &search->users.list[i];
-
-		if (user->key && !user->failed && (sure || user->known || !user->verdict.differs))
-			verdict_remember(search->build, user->source, user->known,
-					 &user->verdict);
-	}
-}
-
 static struct error *search_users(struct search *search, struct candidates *candidates)
 {
 	struct build *build = search->build;
@@ -724,8 +514,8 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(build_fill_shadow(build));
 	add_users(search, candidates);
 	add_constants(search);
-	TRY(filter_users(search));
-	TRY(take_verdicts(search));
+	TRY(search_filter_users(search));
+	TRY(search_take_verdicts(search));
 	TRY(for_users(search, is_fixed, preprocess_batch));
 	TRY(retry_failed(search, is_fixed_to_retry));
 	TRY(search_refuse(search));
@@ -741,13 +531,12 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(retry_failed(search, is_unit_to_retry));
 	if (!build->options.instrument)
 		TRY(search_judge_exports(search));
-	/* Many units differ only by the headers of refused commits. */
 	if (build->options.leave_out && refusals_fatal(&build->refusals)) {
-		remember_verdicts(search, false);
+		search_remember_verdicts(search, false);
 		return NULL;
 	}
-	TRY(for_users(search, is_to_compile, compile_batch));
-	remember_verdicts(search, true);
+	TRY(for_users(search, search_is_to_compile, compile_batch));
+	search_remember_verdicts(search, true);
 	take_users(search, candidates);
 	return NULL;
 }

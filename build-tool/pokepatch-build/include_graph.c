@@ -457,3 +457,21 @@ void reached_deinit(struct reached *reached)
 	vec_deinit(&reached->list);
 	map_deinit(&reached->files);
 }
+
+bool include_graph_is_made(const struct include_graph *graph, const char *path, const char *name)
+{
+	_free_ char *folder = xstrdup(path);
+	bool found = false;
+
+	for (char *slash; !found && (slash = strrchr(folder, '/'));) {
+		*slash = '\0';
+		_free_ char *makefile = xasprintf("%s/%s/Makefile", graph->tree, folder);
+		_free_ char *text = NULL;
+		size_t length = 0;
+
+		if (file_exists(makefile))
+			error_destroy(file_read(makefile, &text, &length));
+		found = text && memmem(text, length, name, strlen(name));
+	}
+	return found;
+}

@@ -72,4 +72,10 @@ bool include_graph_resolve(const struct include_graph *graph, const char *from,
 void include_graph_includes(const struct include_graph *graph, const char *path, path_list *ret,
 			    path_list *ret_lost);
 
+/*
+ * include_graph_is_made - may kbuild make a file that a header or source includes?  A makefile of
+ * the folder of path, or of one above it, has the file's name then.
+ */
+bool include_graph_is_made(const struct include_graph *graph, const char *path, const char *name);
+
 #endif /* POKEPATCH_INCLUDE_GRAPH_H */

@@ -93,7 +93,7 @@ static void compare(const struct sides *sides)
 		sides->new_changed[i] = true;
 }
 
-/* Mark unchanged text as changed if a line of it has another number than it had. */
+/* Mark unchanged text as changed if a line of it has another number than in the original. */
 static void find_moved(const struct sides *sides, const struct text_lines *lines)
 {
 	_free_ size_t *numbers = xcalloc(lines->count + 1, sizeof(*numbers));
@@ -106,6 +106,42 @@ static void find_moved(const struct sides *sides, const struct text_lines *lines
 			if (item->kind == ITEM_TEXT && lines->list[at].origin &&
 			    lines->list[at].origin != numbers[at])
 				sides->new_changed[i] = true;
+	}
+}
+
+/* Do the lines of two items have the same numbers? */
+static bool same_numbers(const struct item *old, const size_t *old_numbers, const struct item *new,
+			 const size_t *new_numbers)
+{
+	const size_t count = old->last_line - old->first_line + 1;
+
+	return new->last_line - new->first_line + 1 == count &&
+	       !memcmp(&old_numbers[old->first_line], &new_numbers[new->first_line],
+		       count * sizeof(*old_numbers));
+}
+
+/* The same for two versions that are both changed: if a line has another number than in the old
+ * one. */
+static void find_renumbered(const struct sides *sides, const struct text_lines *old_lines,
+			    const struct text_lines *lines)
+{
+	_free_ size_t *old_numbers = xcalloc(old_lines->count + 1, sizeof(*old_numbers));
+	_free_ size_t *numbers = xcalloc(lines->count + 1, sizeof(*numbers));
+	uint32_t i = 0, j = 0;
+
+	text_lines_numbers(old_lines, old_numbers);
+	text_lines_numbers(lines, numbers);
+	/* Unchanged items are in the same order: same_order(). */
+	for (;; i++, j++) {
+		while (i < sides->nr_old && sides->old_changed[i])
+			i++;
+		while (j < sides->nr_new && sides->new_changed[j])
+			j++;
+		if (i == sides->nr_old || j == sides->nr_new)
+			return;
+		if (sides->old[i].kind == ITEM_TEXT &&
+		    !same_numbers(&sides->old[i], old_numbers, &sides->new[j], numbers))
+			sides->old_changed[i] = sides->new_changed[j] = true;
 	}
 }
 
@@ -140,7 +176,8 @@ static void find_grouped(const struct item_index *index, const struct indexed_fi
 }
 
 void item_changes_find(const struct item_index *index, uint32_t old, uint32_t new,
-		       const struct text_lines *lines, item_list *ret)
+		       const struct text_lines *old_lines, const struct text_lines *lines,
+		       item_list *ret)
 {
 	const struct indexed_file *files = index->files.list;
 	_free_ bool *old_changed = xcalloc(files[old].nr_items + 1, sizeof(bool));
@@ -155,7 +192,10 @@ void item_changes_find(const struct item_index *index, uint32_t old, uint32_t ne
 	};
 
 	compare(&sides);
-	find_moved(&sides, lines);
+	if (old_lines)
+		find_renumbered(&sides, old_lines, lines);
+	else
+		find_moved(&sides, lines);
 	find_grouped(index, &files[old], old_changed);
 	find_grouped(index, &files[new], new_changed);
 	for (uint32_t i = 0; i < sides.nr_old; i++)
@@ -196,9 +236,9 @@ bool item_changes_count(const struct item_index *index, const uint32_t *changed,
 		conditional |= item->kind == ITEM_CONDITION;
 	}
 	differ = counters[0].count != counters[1].count ||
-		 (counters[0].count && (conditional || memcmp(counters[0].list, counters[1].list,
-							      counters[0].count *
-								      sizeof(*counters[0].list))));
+		 (counters[0].count &&
+		  (conditional || memcmp(counters[0].list, counters[1].list,
+					 counters[0].count * sizeof(*counters[0].list))));
 	vec_deinit(&counters[0]);
 	vec_deinit(&counters[1]);
 	return differ;

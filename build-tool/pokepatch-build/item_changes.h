@@ -12,10 +12,13 @@ typedef VEC(uint32_t) item_list;
  * item_changes_find - append the items of two versions of a file in which they differ, those that
  * have new line numbers, and those that are in a group of #if whose conditions differ.
  * @old, @new: files of the index
- * @lines: the new version
+ * @old_lines: of the old version, if that is changed, too, so that its lines have numbers of their
+ *	own; or NULL
+ * @lines: of the new version
  */
 void item_changes_find(const struct item_index *index, uint32_t old, uint32_t new,
-		       const struct text_lines *lines, item_list *ret);
+		       const struct text_lines *old_lines, const struct text_lines *lines,
+		       item_list *ret);
 
 /*
  * item_changes_count - may the changed items of a header count __COUNTER__ otherwise, in units that

@@ -135,19 +135,38 @@ static void scan_names(struct name_filter *filter, struct filter_file *file,
 	}
 }
 
+/* Read a file that the changes leave as it is; *ret is NULL if there is none. */
+static struct error *read_unchanged(const struct name_filter *filter, const char *path, char **ret,
+				    size_t *ret_length)
+{
+	const struct changed_file *same = filter->same ? changes_find(filter->same, path) : NULL;
+	_free_ char *full = xasprintf("%s/%s", filter->tree, path);
+
+	*ret = NULL;
+	if (same) {
+		struct buffer text = {};
+
+		text_lines_join(&same->new_lines, &text);
+		*ret = text.text ?: xstrdup("");
+		*ret_length = text.length;
+		return NULL;
+	}
+	return file_exists(full) ? file_read(full, ret, ret_length) : NULL;
+}
+
 /* Read a file into the index: a header, or the macros of another file. */
 static struct error *load_text(struct name_filter *filter, struct filter_file *file)
 {
-	_free_ char *full = xasprintf("%s/%s", filter->tree, file->path);
 	_free_ char *text = NULL;
 	struct buffer macros = {}, flat = {}, directives = {};
 	uint32_t sides[2] = {INDEX_NONE, INDEX_NONE};
 	size_t length;
 
-	if (file->changed || file->headers[0] != INDEX_NONE || file->headers[1] != INDEX_NONE ||
-	    !file_exists(full))
+	if (file->changed || file->headers[0] != INDEX_NONE || file->headers[1] != INDEX_NONE)
 		return NULL;
-	TRY(file_read(full, &text, &length));
+	TRY(read_unchanged(filter, file->path, &text, &length));
+	if (!text)
+		return NULL;
 	if (file->is_header) {
 		file->headers[0] = item_index_add(&filter->index, file->path, text, length);
 		include_order_add(&filter->order, file->path, file->headers);
@@ -170,25 +189,6 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 	return NULL;
 }
 
-/* Whether a makefile of the file's folder, or of one above it, has the name of a file. */
-static bool is_made(const struct name_filter *filter, const char *path, const char *name)
-{
-	_free_ char *folder = xstrdup(path);
-	bool found = false;
-
-	for (char *slash; !found && (slash = strrchr(folder, '/'));) {
-		*slash = '\0';
-		_free_ char *makefile = xasprintf("%s/%s/Makefile", filter->tree, folder);
-		_free_ char *text = NULL;
-		size_t length = 0;
-
-		if (file_exists(makefile))
-			error_destroy(file_read(makefile, &text, &length));
-		found = text && memmem(text, length, name, strlen(name));
-	}
-	return found;
-}
-
 /*
  * Whether a file includes one that kbuild has not made yet.  Headers include others, too, that only
  * other systems have: drivers/acpi/acpica/accommon.h.
@@ -197,7 +197,7 @@ static bool is_incomplete(const struct name_filter *filter, const struct filter_
 			  const path_list *lost)
 {
 	for (size_t i = 0; i < lost->count; i++)
-		if (!file->is_header || is_made(filter, file->path, lost->list[i]))
+		if (!file->is_header || include_graph_is_made(filter->graph, file->path, lost->list[i]))
 			return true;
 	return false;
 }
@@ -322,9 +322,11 @@ static struct error *read_configuration(struct name_filter *filter)
 }
 
 struct error *name_filter_init(struct name_filter *filter, const char *tree,
-			       const struct changes *changes, const struct include_graph *graph)
+			       const struct changes *changes, const struct changes *same,
+			       const struct include_graph *graph)
 {
-	*filter = (struct name_filter){.tree = tree, .changes = changes, .graph = graph};
+	*filter = (struct name_filter){
+		.tree = tree, .changes = changes, .same = same, .graph = graph};
 	item_index_init(&filter->index);
 	include_order_init(&filter->order, &filter->index, graph);
 	TRY(read_configuration(filter));
@@ -340,7 +342,8 @@ struct error *name_filter_init(struct name_filter *filter, const char *tree,
 		file->headers[0] = add_lines(filter, changed->path, &changed->old_lines);
 		file->headers[1] = add_lines(filter, changed->path, &changed->new_lines);
 		item_changes_find(&filter->index, file->headers[0], file->headers[1],
-				  &changed->new_lines, &filter->changed);
+				  same ? &changed->old_lines : NULL, &changed->new_lines,
+				  &filter->changed);
 		include_order_add(&filter->order, changed->path, file->headers);
 	}
 	return NULL;

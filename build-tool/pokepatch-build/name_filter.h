@@ -24,6 +24,7 @@
 struct name_filter {
 	const char *tree;
 	const struct changes *changes;
+	const struct changes *same; /* files that are so before and after; or NULL */
 	const struct include_graph *graph;
 	struct item_index index;
 	struct include_order order;
@@ -41,9 +42,14 @@ struct name_filter {
 	uint32_t unit;                     /* the number of the unit that is judged, from 1 */
 };
 
-/* name_filter_init - compare the changed headers.  Deinit it after errors, too. */
+/*
+ * name_filter_init - compare the changed headers.  Deinit it after errors, too.
+ * @same: NULL, or files that are not as in the tree, but as these are made, if they are not among
+ *	changes.  Those may have been changed before, too.
+ */
 struct error *name_filter_init(struct name_filter *filter, const char *tree,
-			       const struct changes *changes, const struct include_graph *graph);
+			       const struct changes *changes, const struct changes *same,
+			       const struct include_graph *graph);
 void name_filter_deinit(struct name_filter *filter);
 /*
  * name_filter_any - may the changes matter to any unit?  Changed comments do not, where lines keep

@@ -459,7 +459,7 @@ void build_forget(struct build *build)
 	blame_destroy(build->blame);
 	build->blame = NULL;
 	build->applying = NULL;
-	changes_destroy(build->changes);
+	verdicts_take_changes(build, build->changes);
 	build->changes = NULL;
 	build_forget_shadow(build);
 	free(take_pointer(build->marks_header));

@@ -495,6 +495,32 @@ in_all_units() {
 	[ "$(grep -c '^fs/proc/' units)" -eq 0 ]
 }
 
+@test "units that mention nothing of what is left out are not judged again" {
+	# Nothing of it is kept from another run.
+	local number=$((SRANDOM / 4))
+	commit 'first' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/' \
+		fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return (pde->flags \\& PROC_ENTRY_PERMANENT) + 0 * $number;/
+		s/return get_pid_task(proc_pid(inode), PIDTYPE_PID);/return get_pid_task((proc_pid(inode)), PIDTYPE_PID); \\/* $number *\\//"
+	commit 'second' fs/proc/internal.h "s/return get_pid_task((proc_pid(inode)), PIDTYPE_PID);.*/return inode->i_size == $number ? NULL : get_pid_task(proc_pid(inode), PIDTYPE_PID);/" \
+		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
+	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
+		grep -v '^+' said
+		return 1
+	}
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	is first live ''
+	is second left-out 'refused [init-changed]'
+	sed '1,/^left out: /d' said >again
+	grep -v '^+' again
+	[ "$(grep -c ' fs/proc/generic.c -E$' said)" -eq 2 ]
+	[ "$(grep -c ' fs/proc/generic.c -E$' again)" -eq 0 ]
+	[ "$(grep -c '/fs:proc:generic/' again)" -eq 0 ]
+	# It mentions what is left out.
+	[ "$(grep -c ' fs/proc/fd.c -E$' again)" -eq 2 ]
+	jq -r '.units[].source' r.json | sort >units
+	[ "$(cat units)" = "$version" ]
+}
+
 # Both change what the same units read, so that these are judged again without the second.
 @test "units whose code differed are judged again by their texts, if they do not compile or read a new header" {
 	local init='s/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'

@@ -474,13 +474,16 @@ static void changes_deinit(struct changes *changes)
 	map_deinit(&changes->by_path);
 }
 
+/* As diffs make the other header, before and after. */
+static const char *other_now;
+
 /* @row: its source is the whole one, its other header, too */
 static bool keeps(const struct name_case *row)
 {
 	_free_ char *old = header_text(row->old), *new = header_text(row->new);
 	_free_ char *kept = xasprintf("%s/.pokepatch/graph", folder);
 	static const char apart[] = "#define APART 1\n";
-	struct changes changes = {};
+	struct changes changes = {}, same = {};
 	struct include_graph graph;
 	struct name_filter filter;
 	const char *path;
@@ -497,12 +500,15 @@ static bool keeps(const struct name_case *row)
 	unlink(kept); /* of the case before */
 	add_change(&changes, "include/linux/h.h", old, new);
 	add_change(&changes, "include/linux/apart.h", apart, "#define APART 2\n");
+	if (other_now)
+		add_change(&same, "include/linux/other.h", "", other_now);
 	assert_no_error(include_graph_load(folder, "x86", &graph));
 	for (size_t i = 0; i < changes.files.count; i++)
 		include_graph_change(&graph, changes.files.list[i].path,
 				     &changes.files.list[i].new_lines);
 	path = map_get(&graph.files, "a.c");
-	assert_no_error(name_filter_init(&filter, folder, &changes, &graph));
+	assert_no_error(name_filter_init(&filter, folder, &changes, other_now ? &same : NULL,
+					 &graph));
 	if (name_filter_any(&filter))
 		assert_no_error(name_filter_load(&filter, path));
 	name_filter_decide(&filter);
@@ -510,6 +516,7 @@ static bool keeps(const struct name_case *row)
 	name_filter_deinit(&filter);
 	include_graph_deinit(&graph);
 	changes_deinit(&changes);
+	changes_deinit(&same);
 	return result;
 }
 
@@ -539,6 +546,42 @@ static void test_units_by_names(void **state)
 				fail_msg("name_filter_keeps() is %d: %s => %s; %s; %s", !row->keeps,
 					 sides.old, sides.new, row->other, row->source);
 		}
+	}
+}
+
+/*
+ * A header that diffs change before and after; "other" is what they make of another, which the tree
+ * has as an empty file.
+ */
+static const struct name_case changed_cases[] = {
+	{"#define F 1", "#define F 2", "", "int x = 1;", false},
+	{"#define F 1", "#define F 2", "", "int x = F;", true},
+	{"#define F 1", "#define F 2", "#define G F", "int x = G;", true},
+	{"#define F 1", "#define F 2", "#define G 1", "int x = G;", false},
+	/* A line that diffs have added to both has another number. */
+	{"#define F 1\nstatic inline int g(void) { WARN_ON(1); }", "static inline int g(void) { WARN_ON(1); }\n#define F 1", "",
+	 "int x(void) { return g(); }", true},
+	{"#define F 1\nstatic inline int g(void) { WARN_ON(1); }", "static inline int g(void) { WARN_ON(1); }", "",
+	 "int x(void) { return g(); }", true},
+	{"#define F 1\nstatic inline int g(void) { WARN_ON(1); }", "#define F 2\nstatic inline int g(void) { WARN_ON(1); }", "",
+	 "int x(void) { return g(); }", false},
+};
+
+static void test_units_of_two_changes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(changed_cases); i++) {
+		const struct name_case *row = &changed_cases[i];
+		_free_ char *now = xasprintf("%s\n", row->other);
+		const struct name_case unit = {row->old, row->new, "", row->source, row->keeps};
+		bool kept;
+
+		other_now = now;
+		kept = keeps_unit(&unit);
+		other_now = NULL;
+		if (kept != row->keeps)
+			fail_msg("name_filter_keeps() is %d: %s => %s; %s; %s", !row->keeps,
+				 row->old, row->new, row->other, row->source);
 	}
 }
 
@@ -626,6 +669,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_shadow, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units_by_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_units_of_two_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_units_by_includes, setup, teardown),
 	};
 
