@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "arch/machines.h"
+#include "arch/x86_call_changes.h"
 #include "object/atoms.h"
 #include "object/disasm.h"
 #include "object/sections.h"
-#include "object/x86_calls.h"
 
 /* The processor counts from the end of the instruction, which mostly is the end of the field. */
 static const struct reloc_kind x86_64_relocs[] = {
@@ -148,10 +148,6 @@ static int64_t x86_64_patchable_entry(struct object *object, const struct atom *
 /* The core's jump at the beginning of a function (core-module/arch/x86_detour.c). */
 #define JUMP_SIZE 5
 
-/* The opcodes of calls and jumps with a distance of 32 bits. */
-#define CALL_REL32 0xe8
-#define JMP_REL32 0xe9
-
 struct first_visit {
 	uint64_t start, end;
 	uint8_t field; /* as in struct first_insns */
@@ -183,36 +179,6 @@ static void visit_first(void *context, csh handle, const cs_insn *insn)
 	}
 }
 
-/*
- * Within a unit that has no patchable entries at all, gcc lets a caller keep values in registers
- * that the function, as it was compiled with it, does not change, though any function may change
- * them (-fipa-ra).  If the callers stay, as those in a patch that lies on top of this one, the new
- * function must not change others.  One that calls what the compiler has not seen counts as
- * changing all of them.
- */
-static bool changes_registers(const struct object *object, const struct atom *function)
-{
-	size_t count;
-	struct reloc *relocs =
-		section_relocs(function->section, function->start, function->end, &count);
-
-	if (object_find_section(object, "__mcount_loc") ||
-	    object_find_section(object, "__patchable_function_entries"))
-		return true;
-	for (size_t i = 0; i < count; i++) {
-		const struct reloc *reloc = &relocs[i];
-		const struct symbol *symbol = reloc->symbol;
-		const unsigned char opcode =
-			reloc->offset > function->start ? function->section->data[reloc->offset - 1] : 0;
-
-		if ((reloc->type == R_X86_64_PLT32 || reloc->type == R_X86_64_PC32) &&
-		    (opcode == CALL_REL32 || opcode == JMP_REL32) && !symbol->section &&
-		    symbol->special == SHN_UNDEF && !x86_assembly_calls(symbol->name))
-			return true;
-	}
-	return false;
-}
-
 static bool x86_64_first_insns(struct object *object, const struct atom *function,
 			       struct first_insns *ret)
 {
@@ -228,8 +194,7 @@ static bool x86_64_first_insns(struct object *object, const struct atom *functio
 		.length = visit.end - start,
 		.field = visit.field,
 	};
-	return !visit.fixed && ret->length >= JUMP_SIZE && visit.end <= function->end &&
-	       changes_registers(object, function);
+	return !visit.fixed && ret->length >= JUMP_SIZE && visit.end <= function->end;
 }
 
 struct measure_visit {
@@ -515,7 +480,11 @@ const struct arch arch_x86_64 = {
 		.count = ARRAY_SIZE(x86_64_relocs),
 		.address = R_X86_64_64,
 	},
-	.entries = {.find = x86_64_patchable_entry, .first_insns = x86_64_first_insns},
+	.entries = {
+		.find = x86_64_patchable_entry,
+		.first_insns = x86_64_first_insns,
+		.call_changes = x86_call_changes,
+	},
 	.code = {
 		.disasm = &x86_64_disasm,
 		.common_callees = (const char *const[]){"__fentry__", "__x86_return_thunk", NULL},

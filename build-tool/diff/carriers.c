@@ -284,7 +284,7 @@ static bool overwrite(struct carriers *carriers, struct atom *function)
 	struct selection *selection = carriers->selection;
 	struct carrying *carrying = &selection->carrying[function->index];
 
-	carrying->overwrites = overwrite_judge(selection, function->twin,
+	carrying->overwrites = overwrite_judge(selection, function,
 					       nearest_use(carriers, function->twin));
 	carrying->carried = !carrying->overwrites.length || overwrite_advice(selection->options);
 	return !carrying->carried;

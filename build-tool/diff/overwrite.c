@@ -10,7 +10,8 @@
  *   registers of an old one that is half done.  (So a function that calls itself is refused, too:
  *   the call looks like such a branch.)
  * - Each of them does the same in the detour, in another place.
- * - No caller takes a register for kept that the new function may change (gcc -fipa-ra).
+ * - The new function changes the same registers, by which callers may have been compiled
+ *   (gcc -fipa-ra).
  * - The kernel does not rewrite them itself, nor does it look up what faults there: an entry of a
  *   table that describes the function's code leads to it like the function's own code does.
  * - They are in ordinary code: not where the kernel is entered or left, nor where it allows no
@@ -59,17 +60,28 @@ const char *overwrite_advice(const struct diff_options *options)
 	return NULL;
 }
 
-struct first_insns overwrite_judge(struct selection *selection, const struct atom *old,
+static bool changes_the_same(const struct selection *selection, const struct atom *function)
+{
+	const struct arch *arch = selection->orig->arch;
+	uint64_t old, new;
+
+	return arch->entries.call_changes(selection->orig, function->twin, &old) &&
+	       arch->entries.call_changes(selection->patched, function, &new) && old == new;
+}
+
+struct first_insns overwrite_judge(struct selection *selection, const struct atom *function,
 				   uint64_t nearest)
 {
 	const struct arch *arch = selection->orig->arch;
+	const struct atom *old = function->twin;
 	struct first_insns first = {0};
 
 	if (!arch->entries.first_insns || !has_prefix(old->section->name, ".text") ||
 	    !arch->entries.first_insns(selection->orig, old, &first))
 		return (struct first_insns){0};
 	uint64_t bytes = first.pad + first.length;
-	if (nearest < bytes || nearest_branch(selection, old) < bytes)
+	if (nearest < bytes || nearest_branch(selection, old) < bytes ||
+	    !changes_the_same(selection, function))
 		return (struct first_insns){0};
 	return first;
 }

@@ -14,12 +14,13 @@ struct diff_options;
 struct selection;
 
 /*
- * overwrite_judge - the first instructions of a function of the original, if the core may overwrite
+ * overwrite_judge - the first instructions of a function's original, if the core may overwrite
  * them; else of length 0.
- * @nearest: the smallest offset in the function to which anything but a call or an address of its
+ * @function: of the patched object
+ * @nearest: the smallest offset in the original to which anything but a call or an address of its
  *	     beginning is known to lead, by relocations and names
  */
-struct first_insns overwrite_judge(struct selection *selection, const struct atom *old,
+struct first_insns overwrite_judge(struct selection *selection, const struct atom *function,
 				   uint64_t nearest);
 
 /* overwrite_advice - how else to build a patch that overwrites instructions; NULL: it may do so. */

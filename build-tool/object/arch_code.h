@@ -101,12 +101,16 @@ struct arch_entries {
 	int64_t (*find)(struct object *object, const struct atom *function);
 	/*
 	 * first_insns - the instructions that a jump at the beginning of a function without a
-	 * patchable entry would overwrite.  false if it is too short, if the core could not make a
-	 * copy of them that does the same in another place, or if callers may rely on registers
-	 * that the function does not change.  NULL: the core overwrites none on this machine.
+	 * patchable entry would overwrite.  false if it is too short, or if the core could not
+	 * make a copy of them that does the same in another place.  NULL: the core overwrites none
+	 * on this machine.
+	 *
+	 * call_changes - which registers callers in the unit may take for changed by a call of the
+	 * function, as bits that only comparing makes sense of.  false if that is not known.
 	 */
 	bool (*first_insns)(struct object *object, const struct atom *function,
 			    struct first_insns *ret);
+	bool (*call_changes)(struct object *object, const struct atom *function, uint64_t *ret);
 	/*
 	 * The compiler puts patchable entries in the wrong place, and pokepatch-as puts them in
 	 * the right one.  A kernel has them by KCFLAGS (pokepatch-as --build), not by its

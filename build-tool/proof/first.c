@@ -158,25 +158,16 @@ static void look_at_names(struct first *first, const struct object *object)
 	}
 }
 
-/*
- * Do its callers take all registers for changed that any function may change?  In a unit without
- * patchable entries gcc looks at what the function changes, and what it calls in the unit
- * (-fipa-ra).
- */
-static bool changes_registers(const struct first *first, const struct object *object)
+/* May callers have been compiled by what another version changes (gcc -fipa-ra)? */
+static bool changes_the_same(const struct first *first, const struct thing *thing)
 {
-	const struct symbol *function = first->function;
-	bool changes = object_find_section(object, first->rules->entry_table) ||
-		       object_find_section(object, "__patchable_function_entries");
+	struct source *source = thing->source;
+	uint64_t was, is;
 
-	for (size_t i = 0; i < function->section->relocs.count && !changes; i++) {
-		const struct reloc *reloc = &function->section->relocs.list[i];
-
-		changes = is_within(function, function->section, reloc->offset) &&
-			  reloc->symbol->special == SHN_UNDEF && !reloc->symbol->section &&
-			  first->rules->calls(function->section, reloc);
-	}
-	return changes;
+	return first->rules->call_changes(&source->orig, first->function, first->cold, &was) &&
+	       first->rules->call_changes(&source->object, thing->symbol,
+					 thing->cold ? thing->cold->symbol : NULL, &is) &&
+	       was == is;
 }
 
 /* Do the flags have a jump's first instructions, in a patch that may overwrite them? */
@@ -225,8 +216,8 @@ struct error *check_first(const struct check *check, const struct thing *thing,
 	for (size_t i = 1; i < source->orig.sections.count && !first.wrong; i++)
 		look_at_section(&first, source->orig.sections.list[i]);
 	look_at_names(&first, &source->orig);
-	if (!first.wrong && !changes_registers(&first, &source->orig))
-		first.wrong = "are of a function whose callers may keep values in registers";
+	if (!first.wrong && !changes_the_same(&first, thing))
+		first.wrong = "are of a function that may change other registers than its callers know";
 	if (first.wrong)
 		return wrong(check, "the first instructions of '%s', %u bytes, %s", thing_name(thing),
 			     (unsigned int)POKEPATCH_FUNC_FIRST(flags), first.wrong);

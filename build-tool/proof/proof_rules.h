@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct object;
-struct reloc;
-struct section;
+struct object;
+struct symbol;
 
 /* A special section.  Each of its entries begins with the address of code. */
 struct proof_table {
@@ -122,8 +122,13 @@ struct proof_rules {
 	 * jump of so many bytes; 0: it cannot.
 	 */
 	uint8_t overwriting;
-	/* calls - is a relocation in a call or jump of the compiler's, not of inline assembly? */
-	bool (*calls)(const struct section *section, const struct reloc *reloc);
+	/*
+	 * call_changes - the registers that callers in the unit may take for changed by a call of
+	 * a function, as bits; false: they are not known.
+	 * @cold: its cold part, or NULL
+	 */
+	bool (*call_changes)(struct object *object, const struct symbol *function,
+			     const struct symbol *cold, uint64_t *ret);
 	const char *copied;	 /* section of code that the loader copies over other code */
 	struct proof_veneer veneer;
 	/*
@@ -166,5 +171,9 @@ extern const struct proof_rules proof_rules_x86_64;
 
 /* proof_rules_of - the rules for the machine that the object's header names; NULL: none. */
 const struct proof_rules *proof_rules_of(const struct object *object);
+
+/* x86_changes_of_call - struct proof_rules' call_changes of x86-64. */
+bool x86_changes_of_call(struct object *object, const struct symbol *function,
+			 const struct symbol *cold, uint64_t *ret);
 
 #endif /* POKEPATCH_PROOF_RULES_H */

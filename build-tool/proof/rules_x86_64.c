@@ -3,8 +3,6 @@
 #include <elf.h>
 #include <stddef.h>
 
-#include "object/object.h"
-#include "object/x86_calls.h"
 #include "proof/proof_rules.h"
 
 static const struct proof_table tables[] = {
@@ -104,14 +102,6 @@ static uint8_t live_length(const unsigned char *instruction)
 	}
 }
 
-/* call, jmp: e8, e9, and a distance */
-static bool calls(const struct section *section, const struct reloc *reloc)
-{
-	return reloc->offset && (section->data[reloc->offset - 1] & ~1) == 0xe8 &&
-	       (reloc->type == R_X86_64_PC32 || reloc->type == R_X86_64_PLT32) &&
-	       !x86_assembly_calls(reloc->symbol->name);
-}
-
 const struct proof_rules proof_rules_x86_64 = {
 	.machine = EM_X86_64,
 	.elf_class = ELFCLASS64,
@@ -122,7 +112,7 @@ const struct proof_rules proof_rules_x86_64 = {
 	.entry_call = "__fentry__", /* gcc -mfentry; an ENDBR64 may precede the call */
 	.entry_places = {1, 5},
 	.overwriting = 5,
-	.calls = calls,
+	.call_changes = x86_changes_of_call,
 	.entry_opcode = 1,
 	.entry_table = "__mcount_loc", /* gcc -mrecord-mcount */
 	.copied = ".altinstr_replacement",

@@ -100,8 +100,13 @@ adds() {
 }
 
 # tracing_gen_ctx_irq_test() calls nothing, and tracing_mark_write() keeps addresses in r8 and r9 meanwhile.
-@test "first instructions are not overwritten if callers may keep values in registers" {
+@test "first instructions of a function are overwritten if it changes the registers that its callers know" {
 	edited kernel/trace/trace.c 's/min_t(unsigned int, pc & 0xff, 0xf)/min_t(unsigned int, pc \& 0xff, 0xe)/'
+	"$program" -q -k "$release" --report r.json -o x.ko x.patch
+	[ "$(jq -c '.functions[] | [.name, .overwrites >= 5]' r.json)" = '["tracing_gen_ctx_irq_test",true]' ]
+	rm x.ko x.patch
+	edited kernel/trace/trace.c 's/^\treturn (trace_flags << 16) |/\tasm volatile("xor %%r11d, %%r11d" ::: "r11");\n&/'
+	grep -q '^+.*r11' x.patch
 	run -2 "$program" -q -k "$release" -o x.ko x.patch
 	[[ $output == *"refused [no-entry]: 'tracing_gen_ctx_irq_test' changed but has no patchable entry"* ]]
 }

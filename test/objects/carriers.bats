@@ -189,26 +189,104 @@ compare_first() {
 	same "what the report says" "$(jq -r '[.functions[].overwrites] | join(" ")' "$report")" "5 9 7 10 5 7"
 }
 
-# Else callers in the unit may keep values in registers that the function does not change (gcc -fipa-ra).
-@test "first instructions of a function that is not known to change registers" {
+# Else callers in the unit, compiled with another version, may keep values in registers that this one changes (gcc
+# -fipa-ra).
+@test "first instructions of functions that must change the same registers" {
 	compare_first <<-'END'
 		#undef AT_THE_END
 		#define AT_THE_END "ret"
-		FUNCTION(changes_few, "push %rbx; sub $16, %rsp")
+		FUNCTION(changes_few, "push %rbx; sub $16, %rsp; jmp 1f; 1: cmp %rcx, %rdx; ")
 		FUNCTION(calls_own, "push %rbx; sub $16, %rsp; call c")
 		FUNCTION(calls_assembly, "push %rbx; sub $16, %rsp; call __get_user_4; call __x86_indirect_thunk_rax")
+		FUNCTION(calls_pointer, "push %rbx; sub $16, %rsp; call *%rdi")
 		FUNCTION(takes_address, "push %rbx; sub $16, %rsp; lea ext(%rip), %rax; mov $ext, %rax")
-		FUNCTION(calls, "push %rbx; sub $16, %rsp; call ext")
+		FUNCTION(calls, "push %rbx; sub $16, %rsp; " OLD("call ext") NEW("call ext; mov %eax, %r8d"))
 		FUNCTION(jumps, "push %rbx; sub $16, %rsp; jmp ext")
+		FUNCTION(returns, "push %rbx; sub $16, %rsp; jmp __x86_return_thunk")
+		FUNCTION(does_not_call, "push %rbx; sub $16, %rsp; " OLD("call ext"))
+		FUNCTION(calls_now, "push %rbx; sub $16, %rsp; " NEW("call ext"))
+		FUNCTION(more, "push %rbx; sub $16, %rsp; " NEW("mov %eax, %r8d"))
+		FUNCTION(fewer, "push %rbx; sub $16, %rsp; " OLD("mov %al, %r9b"))
+		FUNCTION(others, "push %rbx; sub $16, %rsp; " OLD("mov %eax, %ecx") NEW("mov %eax, %edx"))
+		FUNCTION(given_back, "push %rbx; sub $16, %rsp; push %rcx; pop %rcx")
+		FUNCTION(unclear, "push %rbx; sub $16, %rsp; shld %cl, %rdx, %rax")
+		FUNCTION(interrupts, "push %rbx; sub $16, %rsp; int $5")
+		FUNCTION(calls_caller, "push %rbx; sub $16, %rsp; call calls_own_caller")
+		FUNCTION(calls_own_caller, "push %rbx; sub $16, %rsp; call calls")
+		FUNCTION(calls_weak, "push %rbx; sub $16, %rsp; call weak")
+		__attribute__((weak, no_instrument_function)) int weak(int x) { return x + 3; }
+		FUNCTION(jumps_if, "push %rbx; sub $16, %rsp; jne ext")
+		FUNCTION(vectors, "push %rbx; sub $16, %rsp; movd %eax, %xmm0")
+		FUNCTION(cold_calls, "push %rbx; sub $16, %rsp; je cold_calls.cold")
+		FUNCTION_IN(".text.unlikely.cold_calls", cold_calls.cold, "call ext")
+		FUNCTION(has_cold, "push %rbx; sub $16, %rsp; nopl 0(%rax, %rax)")
+		FUNCTION_IN(".text.unlikely.has_cold", has_cold.cold, "mov %eax, %r8d")
+		FUNCTION(alternatives, "push %rbx; sub $16, %rsp; 661: nop; "
+			".pushsection .altinstructions, \"a\"; .long 661b - ., 662f - .; .word 1; .byte 1, 1; .popsection; "
+			".pushsection .altinstr_replacement, \"ax\"; 662: nop; .popsection")
 	END
-	refused "no-entry calls_assembly" "no-entry calls_own" "no-entry changes_few" "no-entry takes_address"
+	refused "no-entry "{alternatives,calls_assembly,calls_now,calls_own,calls_pointer,does_not_call,fewer,given_back,has_cold,interrupts,more,others,unclear,vectors}
 	compare_first <<-'END'
 		#undef AT_THE_END
 		#define AT_THE_END "ret"
-		FUNCTION(changes_few, "push %rbx; sub $16, %rsp")
+		FUNCTION(more, "push %rbx; sub $16, %rsp; " NEW("mov %eax, %r8d"))
 		int with_entry(int x) { return x; }
 	END
-	carries "changes_few changed"
+	carries "more changed"
+}
+
+@test "registers that instructions change" {
+	local changed
+	compare_first < <(
+		echo '#undef AT_THE_END'
+		echo '#define AT_THE_END "ret"'
+		number=0
+		while read -r registers instructions; do
+			moves=''
+			for register in ${registers//,/ }; do
+				moves+="mov %rax, %$register; "
+			done
+			number=$((number + 1))
+			echo "FUNCTION(f$number, \"push %rbx; sub \$16, %rsp; \" OLD(\"$moves\") NEW(\"$instructions\"))"
+		done <<-'END'
+			rax cmp %rcx, %rdx; test %r8, %r9; mov %rcx, data(%rdx)
+			rcx,rdi rep stosb
+			rcx,rsi,rdi rep movsq
+			rsi lodsl
+			rdx mul %rsi
+			rdx div %rsi
+			rdx imul %rsi
+			r8 imul %rsi, %r8
+			r8 imul $100, %rsi, %r8
+			rdx cltd
+			rcx,rdx cpuid
+			rdx rdtsc
+			rcx,rdx rdtscp
+			rcx,rdx xchg %rcx, %rdx
+			rcx xchg %rcx, data(%rdx)
+			r9 lock xadd %r9d, data(%rdx)
+			rdx cmpxchg16b data(%rip)
+			rsi setc %sil
+			rdi cmovc %eax, %edi
+			r9 bswap %r9d
+			r10 shld $1, %rcx, %r10
+			r10 shr %cl, %r10d
+			rcx popcnt %rdx, %rcx
+			rcx bsf %rdx, %rcx
+			rdx movzbl %cl, %edx
+			rcx mov %dl, %ch
+			rcx btr $1, %rcx
+			rdx bt $1, %rcx; neg %rdx
+			r8 lea 1(%rcx, %rdx), %r8
+			rcx loop 1f; 1:
+			rcx inc %cl
+			rdx sbb %rdx, %rdx
+			rdi movabs $5000000000, %rdi
+		END
+		echo 'int data;'
+	)
+	mapfile -t changed < <(printf 'f%s changed\n' {1..33} | LC_ALL=C sort)
+	carries "${changed[@]}"
 }
 
 @test "first instructions that cannot be moved" {
