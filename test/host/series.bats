@@ -116,6 +116,16 @@ build() {
 	cat commits
 }
 
+# build_aloud ARGUMENT... - of x, without the commits that cannot be live; the commands that it runs, after +, and what
+# it says are in the file said.
+build_aloud() {
+	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out "$@" >said 2>&1 || {
+		grep -v '^+' said
+		return 1
+	}
+	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+}
+
 # is SUBJECT STATUS REASON - what became of a commit; REASON is a part of it.
 is() {
 	local line
@@ -421,11 +431,7 @@ in_all_units() {
 @test "what changes assembly is left out before any unit is judged" {
 	commit 'pushes' arch/x86/entry/calling.h 's/^\.macro PUSH_REGS .*/&\n\tnop/'
 	commit 'reads' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return pde->size != $((SRANDOM / 4)) \\&\\& (pde->flags \\& PROC_ENTRY_PERMANENT);/"
-	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
-		grep -v '^+' said
-		return 1
-	}
-	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	build_aloud
 	is pushes left-out 'refused [assembly-changed]'
 	is reads live ''
 	sed '/^left out: /,$d' said >before
@@ -443,11 +449,7 @@ in_all_units() {
 	commit 'type' include/linux/badblocks.h 's/^\tint changed;/\tlong changed;/'
 	commit 'reads' fs/proc/fd.h "s/return PROC_I(inode)->fd;/return PROC_I(inode)->fd + $((SRANDOM / 4));/"
 	commit 'words' fs/proc/internal.h "s/return pde->flags & PROC_ENTRY_PERMANENT;/return (pde->flags \\& PROC_ENTRY_PERMANENT) + 0 * $((SRANDOM / 4));/"
-	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out --allow type-changed >said 2>&1 || {
-		grep -v '^+' said
-		return 1
-	}
-	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	build_aloud --allow type-changed
 	is code live ''
 	is reads live ''
 	is type left-out "[export-changed]: a type of exported symbol 'ack_all_badblocks' changes: struct badblocks (CRC 0x"
@@ -475,11 +477,7 @@ in_all_units() {
 	commit 'second' fs/fat/fat.h 's/^\treturn container_of(inode, struct msdos/\tWRITE_ONCE(inode->i_flags, 0);\n&/' \
 		fs/proc/fd.h "s/return (PROC_I(inode)->fd);.*/return PROC_I(inode)->fd + $number;/" \
 		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
-	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
-		grep -v '^+' said
-		return 1
-	}
-	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	build_aloud
 	is first live ''
 	is second left-out 'refused [init-changed]'
 	sed '1,/^judge all units again/d' said >again
@@ -503,11 +501,7 @@ in_all_units() {
 		s/return get_pid_task(proc_pid(inode), PIDTYPE_PID);/return get_pid_task((proc_pid(inode)), PIDTYPE_PID); \\/* $number *\\//"
 	commit 'second' fs/proc/internal.h "s/return get_pid_task((proc_pid(inode)), PIDTYPE_PID);.*/return inode->i_size == $number ? NULL : get_pid_task(proc_pid(inode), PIDTYPE_PID);/" \
 		$uptime 's/proc_create_single("uptime", 0/proc_create_single("uptime", 0400/'
-	"$program" -V -k "$release" --series x --report r.json -n s -o s.ko --leave-out >said 2>&1 || {
-		grep -v '^+' said
-		return 1
-	}
-	report 'subject + ": " + status + " " + " ".join(reasons)' >commits
+	build_aloud
 	is first live ''
 	is second left-out 'refused [init-changed]'
 	sed '1,/^left out: /d' said >again
