@@ -320,12 +320,16 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 				      size_t count)
 {
 	const struct shadow *shadow = search->build->shadow;
-	size_t real = shadow->names.count;
+	size_t real = shadow->names.count, again = 0;
+	struct user *passed[BATCH] = {};
 
 	TRY(try_batch(search, users, count));
 	/* The compiler went past changed files by "..", which now leads to the shadow. */
+	for (size_t i = 0; i < count; i++)
+		if (users[i]->verdict.ways.count || users[i]->failed)
+			passed[again++] = users[i];
 	if (shadow->names.count != real)
-		TRY(try_batch(search, users, count));
+		TRY(try_batch(search, passed, again));
 	for (size_t i = 0; i < count; i++)
 		if (!search_is_to_compile(search, users[i]))
 			search_keep_verdict(search, users[i]);

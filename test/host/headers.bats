@@ -168,6 +168,14 @@ two_headers() {
 	cmp before functions
 }
 
+# btf.c includes a file of tools by "..", which is found out when it is preprocessed.
+@test "of units that are judged together, those are preprocessed again that went by another folder" {
+	edited include/linux/btf.h "/^static inline u32 __btf_member_bitfield_size(/,/^}/s/BTF_MEMBER_BITFIELD_SIZE(member->offset)/(& + 0 * $SRANDOM)/"
+	run -3 "$program" -V -k "$release" -o x.ko x.patch
+	[ "$(grep -c ' kernel/bpf/btf.c -E$' <<<"$output")" -eq 4 ]
+	[ "$(grep -c ' kernel/bpf/bpf_struct_ops.c -E$' <<<"$output")" -eq 2 ]
+}
+
 @test "a source that another folder's makefile compiles, by a name with .." {
 	edited virt/kvm/eventfd.c '/^irqfd_shutdown(/,/^}/s/^\tu64 cnt;/&\n\n\tpr_info_once("shut down\\n");/'
 	made
