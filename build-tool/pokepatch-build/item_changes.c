@@ -109,28 +109,39 @@ static void find_moved(const struct sides *sides, const struct text_lines *lines
 	}
 }
 
-/* Do the lines of two items have the same numbers? */
-static bool same_numbers(const struct item *old, const size_t *old_numbers, const struct item *new,
-			 const size_t *new_numbers)
+/* The numbers of a version's lines. */
+struct numbers {
+	size_t *list, count;
+};
+
+static void numbers_init(struct numbers *numbers, const struct text_lines *lines)
+{
+	numbers->count = lines->count;
+	numbers->list = xcalloc(lines->count + 1, sizeof(*numbers->list));
+	text_lines_numbers(lines, numbers->list);
+}
+
+/* Have the items' lines the same numbers?  To items, a vertical tab ends a line, too. */
+static bool same_numbers(const struct item *old, const struct numbers *old_numbers,
+			 const struct item *new, const struct numbers *new_numbers)
 {
 	const size_t count = old->last_line - old->first_line + 1;
 
-	return new->last_line - new->first_line + 1 == count &&
-	       !memcmp(&old_numbers[old->first_line], &new_numbers[new->first_line],
-		       count * sizeof(*old_numbers));
+	return old->last_line < old_numbers->count && new->last_line < new_numbers->count &&
+	       new->last_line - new->first_line + 1 == count &&
+	       !memcmp(&old_numbers->list[old->first_line], &new_numbers->list[new->first_line],
+		       count * sizeof(*old_numbers->list));
 }
 
-/* The same for two versions that are both changed: if a line has another number than in the old
- * one. */
+/* The same for two versions that are both changed: if a line has another number than it had. */
 static void find_renumbered(const struct sides *sides, const struct text_lines *old_lines,
 			    const struct text_lines *lines)
 {
-	_free_ size_t *old_numbers = xcalloc(old_lines->count + 1, sizeof(*old_numbers));
-	_free_ size_t *numbers = xcalloc(lines->count + 1, sizeof(*numbers));
+	struct numbers old_numbers, numbers;
 	uint32_t i = 0, j = 0;
 
-	text_lines_numbers(old_lines, old_numbers);
-	text_lines_numbers(lines, numbers);
+	numbers_init(&old_numbers, old_lines);
+	numbers_init(&numbers, lines);
 	/* Unchanged items are in the same order: same_order(). */
 	for (;; i++, j++) {
 		while (i < sides->nr_old && sides->old_changed[i])
@@ -138,11 +149,13 @@ static void find_renumbered(const struct sides *sides, const struct text_lines *
 		while (j < sides->nr_new && sides->new_changed[j])
 			j++;
 		if (i == sides->nr_old || j == sides->nr_new)
-			return;
+			break;
 		if (sides->old[i].kind == ITEM_TEXT &&
-		    !same_numbers(&sides->old[i], old_numbers, &sides->new[j], numbers))
+		    !same_numbers(&sides->old[i], &old_numbers, &sides->new[j], &numbers))
 			sides->old_changed[i] = sides->new_changed[j] = true;
 	}
+	free(old_numbers.list);
+	free(numbers.list);
 }
 
 /* Mark what is in the branches of a condition's group, and the text that the group is within. */
@@ -236,9 +249,9 @@ bool item_changes_count(const struct item_index *index, const uint32_t *changed,
 		conditional |= item->kind == ITEM_CONDITION;
 	}
 	differ = counters[0].count != counters[1].count ||
-		 (counters[0].count &&
-		  (conditional || memcmp(counters[0].list, counters[1].list,
-					 counters[0].count * sizeof(*counters[0].list))));
+		 (counters[0].count && (conditional || memcmp(counters[0].list, counters[1].list,
+							      counters[0].count *
+								      sizeof(*counters[0].list))));
 	vec_deinit(&counters[0]);
 	vec_deinit(&counters[1]);
 	return differ;

@@ -10,6 +10,7 @@
 
 #include "common/proc.h"
 #include "pokepatch-build/comparison.h"
+#include "pokepatch-build/header_verdicts.h"
 #include "pokepatch-build/modules.h"
 #include "pokepatch-build/shadow_tree.h"
 
@@ -499,8 +500,9 @@ struct error *find_units(struct build *build)
 			   build->tree);
 		build_print_notes(build);
 		TRY(tree_rebuild(build));
-		/* It has CRCs of the damaged source. */
+		/* They have CRCs of the damaged source, and what was judged by it. */
 		comparison_destroy(take_pointer(build->comparison));
+		earlier_verdicts_destroy(take_pointer(build->earlier));
 		refusals_forget(&build->refusals, nr_refusals);
 		TRY(look_for_units(build, &damaged));
 		if (damaged)
