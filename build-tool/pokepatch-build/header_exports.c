@@ -40,7 +40,7 @@ void search_make_unit(const struct search *search, const struct user *user, stru
 static bool may_export(const struct search *search, const struct user *user)
 {
 	return user->kind == KIND_UNIT && user->verdict.differs && user->verdict.exports &&
-	       !user->failed && (!user->known || search->build->options.leave_out);
+	       !user->failed && !user->judged && (!user->known || search->build->options.leave_out);
 }
 
 /* Make the unit of a user, and a folder for its texts. */
@@ -97,11 +97,14 @@ static struct error *take_verdicts(struct search *search, struct early *early,
 	struct error *error = NULL;
 
 	for (size_t i = 0; i < early->units.count; i++) {
+		struct user *user = early->users.list[i];
 		struct unit *unit = early->units.list[i];
 
+		user->judged = true;
 		if (verdicts[i] == EXPORTS_AS_BEFORE) {
-			early->users.list[i]->verdict.exports = false;
-			early->users.list[i]->settled &= early->users.list[i]->known;
+			user->compared = true;
+			user->verdict.exports = false;
+			user->settled &= user->known;
 		}
 		if (verdicts[i] == EXPORTS_REFUSED)
 			error = error ?: note_files(search, unit);

@@ -11,13 +11,17 @@
 
 /* ---- what differs from the run before ------------------------------------------ */
 
-/* The lines are borrowed: free it by differences_deinit(). */
+/*
+ * The lines are borrowed: free it by differences_deinit().  A file that the diffs remove counts as
+ * created, too.
+ */
 static void add_difference(struct changes *differences, const struct changed_file *file,
 			   const struct text_lines *before, const struct text_lines *now)
 {
 	struct changed_file *added = changes_add(differences, file->path);
 
 	added->outside = file->outside;
+	added->created = file->created || file->deleted;
 	added->old_lines = *before;
 	added->new_lines = *now;
 }
@@ -62,14 +66,18 @@ static bool is_as_before(struct search *search, struct name_filter *filter, cons
 {
 	struct args paths = {};
 	path_list different = {};
-	bool same, sources = false;
+	bool same, others = false;
 
-	search_user_paths(search, user, &paths);
-	same = name_filter_changed(filter, (const char *const *)paths.list, paths.count,
+	same = search_user_paths(search, user, &paths) &&
+	       name_filter_changed(filter, (const char *const *)paths.list, paths.count,
 				   &different);
+	/* Where a header comes or goes, its name may lead to another. */
 	for (size_t i = 0; i < different.count; i++)
-		sources |= !has_suffix(different.list[i], ".h");
-	same = same && !sources && (!different.count || !search_is_named(search, filter, user));
+		others |= !has_suffix(different.list[i], ".h") ||
+			  changes_find(filter->changes, different.list[i])->created;
+	same = same && !others &&
+	       (!different.count ||
+		!name_filter_keeps(filter, (const char *const *)paths.list, paths.count));
 	vec_deinit(&different);
 	args_deinit(&paths);
 	return same;
@@ -267,16 +275,18 @@ void search_remember_verdicts(struct search *search, bool compiled)
 		return;
 	for (size_t i = 0; i < search->users.count; i++) {
 		const struct user *user = &search->users.list[i];
-
+		const struct earlier_verdict *was = holding(search, user);
 		const struct earlier_verdict entry = {
 			.known = user->known,
 			.holds = true,
 			.final = compiled || !search_is_to_compile(search, user),
-			.likely = compiled || user->known || !user->verdict.differs,
+			.likely = compiled || user->known || !user->verdict.differs ||
+				  (was && was->likely),
 			.verdict = user->verdict,
 		};
 
-		if (user->key && !user->failed && !user->guessed)
+		if (user->key && !user->failed && !user->guessed &&
+		    (user->compared || user->settled))
 			verdict_remember(search->build, user->source, &entry);
 	}
 }

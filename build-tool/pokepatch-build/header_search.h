@@ -28,7 +28,9 @@ struct user {
 	bool named;   /* it may mention what the change changes; only these are preprocessed */
 	bool settled; /* its verdict was kept, or is a guess (header_verdicts.h) */
 	bool guessed; /* it is */
-	bool compared; /* its texts were, in an earlier run, and nothing of that is different now */
+	bool compared; /* its texts were, by this run or by one that had the same */
+	bool exporter; /* it seems to export something */
+	bool judged;   /* its exports were */
 	bool expected; /* its code differed with commits that are left out now */
 	bool failed;  /* to preprocess or to compile it; compiling it for the patch will tell why */
 	bool broken;  /* its unpatched side could not be preprocessed or compiled */

@@ -264,6 +264,7 @@ static struct error *judge(const struct search *search, struct user *user, size_
 	struct error *error = NULL;
 
 	user->failed = !ok;
+	user->compared = ok;
 	user->verdict.differs = !ok || user->known;
 	user->verdict.exports = !ok;
 	if (ok)
@@ -306,7 +307,14 @@ static bool is_fixed(const struct search *search, const struct user *user)
 static bool is_to_preprocess(const struct search *search, const struct user *user)
 {
 	(void)search;
-	return user->kind == KIND_UNIT && user->named && !user->settled && !user->compared;
+	return user->kind == KIND_UNIT && user->named && !user->settled && !user->compared &&
+	       !user->failed;
+}
+
+/* Exports are judged as soon as these are. */
+static bool is_exporter(const struct search *search, const struct user *user)
+{
+	return user->exporter && is_to_preprocess(search, user);
 }
 
 bool search_is_to_compile(const struct search *search, const struct user *user)
@@ -326,7 +334,8 @@ static struct error *preprocess_batch(const struct search *search, struct user *
 	TRY(try_batch(search, users, count));
 	/* The compiler went past changed files by "..", which now leads to the shadow. */
 	for (size_t i = 0; i < count; i++)
-		if (users[i]->verdict.ways.count || users[i]->failed)
+		if (users[i]->verdict.ways.count || users[i]->failed ||
+		    users[i]->kind == KIND_CONSTANTS) /* whose output has no markers */
 			passed[again++] = users[i];
 	if (shadow->names.count != real)
 		TRY(try_batch(search, passed, again));
@@ -498,6 +507,41 @@ static void take_users(struct search *search, struct candidates *candidates)
 		   count, count == 1 ? "" : "s", named, taken);
 }
 
+/*
+ * leave_out() takes the refused commits out and starts again.  Until then, units would be judged
+ * with the headers of these commits, in vain.
+ */
+static bool is_cut_short(const struct search *search)
+{
+	return search->build->options.leave_out && refusals_fatal(&search->build->refusals);
+}
+
+/* Find the users whose source has the word, as almost all have that export something. */
+static void find_exporters(struct search *search)
+{
+	for (size_t i = 0; i < search->users.count; i++) {
+		struct user *user = &search->users.list[i];
+		_free_ char *path = NULL, *text = NULL;
+		size_t length = 0;
+
+		if (!is_to_preprocess(search, user))
+			continue;
+		path = xasprintf("%s/%s", side_folder(search->build, SIDE_PATCHED), user->source);
+		if (!file_exists(path))
+			continue;
+		error_destroy(file_read(path, &text, &length));
+		user->exporter = text && memmem(text, length, "EXPORT_", strlen("EXPORT_"));
+	}
+}
+
+/* Judge those first that seem to export something: they have most headers refused. */
+static struct error *judge_exporters(struct search *search)
+{
+	find_exporters(search);
+	TRY(for_users(search, is_exporter, preprocess_batch));
+	return search_judge_exports(search);
+}
+
 static struct error *search_users(struct search *search, struct candidates *candidates)
 {
 	struct build *build = search->build;
@@ -523,19 +567,19 @@ static struct error *search_users(struct search *search, struct candidates *cand
 	TRY(for_users(search, is_fixed, preprocess_batch));
 	TRY(retry_failed(search, is_fixed_to_retry));
 	TRY(search_refuse(search));
-	/*
-	 * leave_out() takes the refused commits out and starts again.  Units would be judged with
-	 * the headers of these commits, in vain.
-	 */
-	build->cut_short = build->options.leave_out && refusals_fatal(&build->refusals);
+	build->cut_short = is_cut_short(search);
 	if (build->cut_short)
 		return NULL;
 	TRY(for_users(search, is_to_try, compile_batch));
-	TRY(for_users(search, is_to_preprocess, preprocess_batch));
-	TRY(retry_failed(search, is_unit_to_retry));
-	if (!build->options.instrument)
-		TRY(search_judge_exports(search));
-	if (build->options.leave_out && refusals_fatal(&build->refusals)) {
+	if (build->options.leave_out)
+		TRY(judge_exporters(search));
+	if (!is_cut_short(search)) {
+		TRY(for_users(search, is_to_preprocess, preprocess_batch));
+		TRY(retry_failed(search, is_unit_to_retry));
+		if (!build->options.instrument)
+			TRY(search_judge_exports(search));
+	}
+	if (is_cut_short(search)) {
 		search_remember_verdicts(search, false);
 		return NULL;
 	}

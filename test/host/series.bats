@@ -458,6 +458,9 @@ in_all_units() {
 	grep -v '^+' before
 	[ "$(grep -c '^+.*scripts/genksyms/genksyms -r' before)" -ge 1 ]
 	[ "$(grep -c ' -o [^ ]*/patched/' before)" -eq 0 ]
+	# Nor are those judged that export nothing.
+	[ "$(grep -c ' fs/proc/fd.c -E$' before)" -eq 0 ]
+	[ "$(grep -c ' fs/proc/fd.c -E$' after)" -eq 2 ]
 	[ "$(grep -c ' -o [^ ]*/patched/block:badblocks/unit.o ' after)" -eq 1 ]
 	# What was found out of exports that do not change is not found out again, in no later round or phase.
 	[ "$(grep -c ' fs/proc/generic.c -E -D__GENKSYMS__' said)" -eq 1 ]
