@@ -44,7 +44,11 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 		*STEP=build) ;;
 		check-good*) echo "5 passed, 0 failed" >"$POKEPATCH_RESULT" ;;
 		check-fine*) echo "9 passed, 0 failed" >"$POKEPATCH_RESULT" ;;
-		check-bad*) echo "3 passed, 2 failed" >"$POKEPATCH_RESULT"; exit 1 ;;
+		check-bad*)
+			echo "3 passed, 2 failed" >"$POKEPATCH_RESULT"
+			printf '  a.bats: one\n          said\n  b.bats: two\n' >"$POKEPATCH_RESULT.failed"
+			exit 1
+			;;
 		check-ends*) echo "7 passed, 0 failed" >"$POKEPATCH_RESULT"; exit 2 ;;
 		check-early*) exit 2 ;;
 		check-lost*) kill -9 $PPID ;;
@@ -64,6 +68,8 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	run -1 "$top/test/check-all" ./one-run check-bad check-early check-good
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
+	# What failed is told at the end, of each run.
+	[[ $output == *$'\nFailed: bad: a.bats: one\n            said\nFailed: bad: b.bats: two\n\nbad: 3 passed, 2 failed\n'* ]]
 	rm ran
 	run -1 "$top/test/check-all" ./one-run check-ends check-unbuilt check-good
 	[ "${lines[-1]}" = "12 passed, 2 failed" ]
@@ -109,6 +115,24 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	sed -i 's/^check-\(one\|two\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
 	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
 	[ "$(grep -c ': runs 1' <<<"$output")" -eq 3 ]
+}
+
+@test "run: what failed is told again at the end, with the first and last lines that it printed" {
+	unset POKEPATCH_CHECK_UNTIL
+	cd "$BATS_TEST_TMPDIR"
+	printf '@test "good" {\n\ttrue\n}\n@test "bad" {\n\tseq -f said%%g 40\n\tfalse\n}\n' >two.bats
+	cp two.bats three.bats
+	POKEPATCH_RESULT=$PWD/result run -1 "$top/test/run" "$PWD"/{two,three}.bats
+	[ "${lines[-1]}" = "2 passed, 2 failed" ]
+	[[ $output == *$'\nFailed:\n'"$(cat result.failed)"$'\n'* ]]
+	[ "$(grep -c "^  $PWD/\(two\|three\)\.bats: bad$" result.failed)" -eq 2 ]
+	[ "$(grep -c '# said' result.failed)" -lt 30 ]
+	[ "$(grep -c '# said40$' result.failed)" -eq 2 ]
+	[ "$(grep -c "# .*\`false' failed" result.failed)" -eq 2 ]
+	sed -i s/false/true/ two.bats three.bats
+	POKEPATCH_RESULT=$PWD/result run -0 "$top/test/run" "$PWD"/{two,three}.bats
+	[ ! -e result.failed ]
+	[[ $output != *Failed:* ]]
 }
 
 @test "run: a test that does not end is ended, and has failed" {
