@@ -37,6 +37,9 @@ make_base() { # ARCHIVE
 	done
 	ln -s ../proc/self/mounts "$root/etc/mtab"
 	echo 'root::0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+	# A guest's processor may have to wait for one of this machine's while the core has the guest stopped.
+	mkdir "$root/etc/modprobe.d"
+	echo 'options pokepatch max_stop_us=200000' >"$root/etc/modprobe.d/pokepatch.conf"
 	install -m 755 "$here/guest/init" "$root/init"
 	install -m 644 "$here/guest"/{lib.sh,patch.sh,run} "$root/vm/"
 	printf '%s\n' "log=$arch_log_tty" "output=$arch_output_tty" "control=$arch_control_tty" \
