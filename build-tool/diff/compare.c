@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "diff/line_numbers.h"
+#include "object/names.h"
 
 static bool same_content(const struct reference *a, const struct reference *b)
 {
@@ -178,6 +179,22 @@ static bool same_short_branches(const struct atom *a, const struct atom *b)
 	return true;
 }
 
+/* The ids of a list have zeroes for contents: the kernel's link fills them in by their names. */
+static bool same_spanned(const struct atom *a, const struct atom *b)
+{
+	if (a->spanned.count != b->spanned.count)
+		return false;
+	for (size_t i = 0; i < a->spanned.count; i++) {
+		const struct symbol *x = a->spanned.list[i], *y = b->spanned.list[i];
+		struct source_name name = source_name_of(x->name), other = source_name_of(y->name);
+
+		if (x->value - a->start != y->value - b->start || name.length != other.length ||
+		    memcmp(name.text, other.text, name.length))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Whether two atoms are in sections of the same meaning.  Code reaches per-CPU data in another way
  * than other data, and a section of its own marks code that must not be probed.  A variable that
@@ -199,7 +216,7 @@ static bool same_place(const struct atom *a, const struct atom *b)
 static bool compare_atoms(struct pairing *pairing, const struct atom *a, const struct atom *b)
 {
 	if (a->class != b->class || !same_place(a, b) || !same_bytes(pairing, a, b) ||
-	    !same_prefix(a, b) || !same_short_branches(a, b) ||
+	    !same_prefix(a, b) || !same_short_branches(a, b) || !same_spanned(a, b) ||
 	    !same_relocs(pairing, a->section, a->relocs, a->reloc_count, a->start, b->section,
 			 b->relocs, b->reloc_count, b->start))
 		return false;

@@ -150,9 +150,7 @@ static bool names_a_thing(const struct arch *arch, const struct symbol *symbol)
 		return true;
 	if (arch_symbol_mark(arch, symbol) != MARK_NONE)
 		return false;
-	/* Assembler labels of exports: __ksymtab_foo, __kstrtab_foo */
-	return symbol->type == STT_NOTYPE && symbol->section->rule &&
-	       symbol->section->rule->policy == SECTION_EXPORT;
+	return symbol->type == STT_NOTYPE && symbol->section->rule && symbol->section->rule->labels;
 }
 
 static void assign_rules(struct object *object, const char *unit, struct refusals *refusals)
@@ -226,6 +224,9 @@ static int symbol_order(const void *left, const void *right)
 	/* A symbol without bytes comes before the thing that begins at its place. */
 	if (is_empty(a) != is_empty(b))
 		return is_empty(a) ? -1 : 1;
+	/* A label comes before what it spans. */
+	if (a->section->rule->labels && a->type != b->type)
+		return a->type == STT_NOTYPE ? -1 : 1;
 	/* The largest at a place is its primary symbol, a global one before an alias of it. */
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
@@ -268,6 +269,16 @@ static bool is_prefix(struct symbol *const *next, struct symbol *const *end)
 	return false;
 }
 
+/* Where that ends which a symbol without a size names: at the next one that is no part of it. */
+static uint64_t end_of_label(const struct section *section, struct symbol *const *next,
+			     struct symbol *const *end)
+{
+	while (section->rule->labels && next < end && (*next)->section == section &&
+	       (*next)->type == STT_OBJECT)
+		next++;
+	return next < end && (*next)->section == section ? (*next)->value : section->size;
+}
+
 static void split_by_symbols(struct object *object)
 {
 	VEC(struct symbol *) order = {0};
@@ -292,6 +303,12 @@ static void split_by_symbols(struct object *object)
 			prefix = symbol;
 			continue;
 		}
+		if (last && section->rule->labels && symbol->value < last->end) {
+			symbol->atom = last; /* an alias of the label, or what it spans */
+			if (symbol->type == STT_OBJECT)
+				*vec_push(&last->spanned) = symbol;
+			continue;
+		}
 		if (last && last->start == symbol->value && !is_empty(last->symbol) &&
 		    (symbol->size == last->end - last->start || symbol->size)) {
 			symbol->atom = last; /* an alias of it, or a name for its first part */
@@ -301,11 +318,9 @@ static void split_by_symbols(struct object *object)
 		if (is_constant(section, symbol) && section->size - end >= section->entsize)
 			end += section->entsize;
 		/* gcc gives no size to its s390 thunks, __s390_indirect_jump_r1 and so on. */
-		if (!symbol->size && (section->rule->policy == SECTION_EXPORT ||
+		if (!symbol->size && (section->rule->labels ||
 				      (section->flags & SHF_GROUP && symbol->type == STT_FUNC)))
-			end = i + 1 < order.count && order.list[i + 1]->section == section
-				      ? order.list[i + 1]->value
-				      : section->size;
+			end = end_of_label(section, order.list + i + 1, order.list + order.count);
 		symbol->atom = add_atom(object, section, symbol, symbol->value, end);
 		if (prefix) {
 			symbol->atom->prefix_symbol = prefix;
@@ -686,6 +701,7 @@ void object_unsplit(struct object *object)
 
 		vec_deinit(&atom->entries);
 		vec_deinit(&atom->short_branches);
+		vec_deinit(&atom->spanned);
 		free(atom->key);
 		free(atom);
 	}

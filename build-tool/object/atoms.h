@@ -65,6 +65,8 @@ struct atom {
 	uint64_t prefix;
 	struct symbol *prefix_symbol;
 
+	VEC(struct symbol *) spanned; /* what its label spans (struct section_rule), by place */
+
 	/* References from it. */
 	struct reloc *relocs;	/* the section's, those in [start, end) */
 	size_t reloc_count;

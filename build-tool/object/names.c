@@ -101,8 +101,12 @@ struct source_name source_name_of(const char *symbol)
 		name.local = true;
 	}
 	name.length = symbol + length - name.text;
-	/* Macros number: "__UNIQUE_ID_ddebug412", "__BTF_ID__func__tcp_reno_ssthresh__803205". */
-	if (has_prefix(name.text, "__UNIQUE_ID_") || has_prefix(name.text, "__BTF_ID__"))
+	/*
+	 * Macros number: "__UNIQUE_ID_ddebug412", "__BTF_ID__func__tcp_reno_ssthresh__803205".
+	 * Sets of ids have no number: "__BTF_ID__set8__name".
+	 */
+	if (has_prefix(name.text, "__UNIQUE_ID_") ||
+	    (has_prefix(name.text, "__BTF_ID__") && !has_prefix(name.text, "__BTF_ID__set")))
 		while (name.length && isdigit((unsigned char)name.text[name.length - 1]))
 			name.length--;
 	return name;

@@ -101,7 +101,9 @@ static const struct section_rule rules[] = {
 	EXACT(".discard.ksym", SECTION_DROP), /* marks exports that kbuild may trim */
 	/* marks entries of tables for "objtool klp diff", which nothing here runs */
 	EXACT(".discard.annotate_data", SECTION_DROP),
-	EXACT(".BTF_ids", SECTION_PARENT, .advice = "BTF ids are filled in by the kernel's link"),
+	/* include/linux/btf_ids.h: code refers to the labels of lists and sets, which span ids */
+	EXACT(".BTF_ids", SECTION_PARENT, .labels = true,
+	      .advice = "BTF ids are filled in by the kernel's link"),
 	EXACT("__tracepoints", SECTION_PARENT, .advice = "a new tracepoint cannot be carried"),
 	EXACT("__tracepoints_ptrs", SECTION_PARENT),
 	EXACT("__tracepoints_strings", SECTION_PARENT),
@@ -131,10 +133,11 @@ static const struct section_rule rules[] = {
 	EXACT(".modinfo", SECTION_PARENT),
 	PREFIX("__mod_", SECTION_PARENT), /* device tables: udev would load the patch as a driver */
 
-	EXACT("__ksymtab_strings", SECTION_EXPORT),
-	EXACT(".export_symbol", SECTION_EXPORT), /* since 6.5: modpost makes the others from it */
-	PREFIX("___ksymtab", SECTION_EXPORT),
-	PREFIX("___kcrctab", SECTION_EXPORT),
+	EXACT("__ksymtab_strings", SECTION_EXPORT, .labels = true),
+	/* since 6.5: modpost makes the others from it */
+	EXACT(".export_symbol", SECTION_EXPORT, .labels = true),
+	PREFIX("___ksymtab", SECTION_EXPORT, .labels = true),
+	PREFIX("___kcrctab", SECTION_EXPORT, .labels = true),
 
 	PREFIX(".init.", SECTION_INIT),
 	PREFIX(".initcall", SECTION_INIT),

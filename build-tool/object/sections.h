@@ -58,6 +58,12 @@ struct section_rule {
 	enum section_policy policy;
 	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: included under this section's own name. */
 	bool keep_name;
+	/*
+	 * Labels, symbols without a type, name things: one without a size all up to the next label.
+	 * What has a type and lies there is a part of that thing, and only its name tells what the
+	 * bytes will be.
+	 */
+	bool labels;
 	/* SECTION_DATA: clang puts constants of so many bytes, with labels, into it. */
 	uint8_t constants;
 	const char *advice; /* SECTION_REFUSE, SECTION_PARENT: why, and what to do */

@@ -84,10 +84,18 @@ static bool is_mark(const struct symbol *symbol)
 	return symbol->name[0] == '$';
 }
 
+/* include/linux/btf_ids.h */
+static bool is_btf(const struct section *section)
+{
+	return !strcmp(section->name, ".BTF_ids");
+}
+
 static bool names_a_thing(const struct symbol *symbol)
 {
 	if (!section_is_loaded(symbol->section) || !*symbol->name || is_mark(symbol))
 		return false;
+	if (is_btf(symbol->section)) /* its labels; ids are parts of lists and sets */
+		return symbol->type == STT_NOTYPE;
 	return symbol->type == STT_FUNC || symbol->type == STT_OBJECT ||
 	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
 }
@@ -176,7 +184,7 @@ static void split_by_symbols(struct source *source, const struct proof_rules *ru
 				}
 			if (symbol->value > end)
 				add_thing(source, section, end, symbol->value, NULL);
-			if (!symbol->size && section_is_text(section))
+			if (!symbol->size && (section_is_text(section) || is_btf(section)))
 				stop = next; /* assembly that gives no .size */
 			add_thing(source, section, symbol->value, stop, symbol);
 			end = stop;

@@ -100,6 +100,15 @@ adds() {
 }
 
 # tracing_gen_ctx_irq_test() calls nothing, and tracing_mark_write() keeps addresses in r8 and r9 meanwhile.
+@test "code refers to the third of a list of BTF ids" {
+	edited net/bpf/test_run.c '/^int bpf_prog_test_run_tracing(/,/^}/ {
+		s/^{/&\n\textern u32 bpf_prog_test_dtor_kfunc_ids[];/
+		s/^\tswitch /\tif (READ_ONCE(bpf_prog_test_dtor_kfunc_ids[2]) == 1)\n\t\treturn -EINVAL;\n&/
+	}'
+	"$program" -q -k "$release" -o x.ko x.patch
+	"$top/build/bin/pokepatch" info x.ko | grep bpf_prog_test_run_tracing
+}
+
 @test "first instructions of a function are overwritten if it changes the registers that its callers know" {
 	edited kernel/trace/trace.c 's/min_t(unsigned int, pc & 0xff, 0xf)/min_t(unsigned int, pc \& 0xff, 0xe)/'
 	"$program" -q -k "$release" --report r.json -o x.ko x.patch
