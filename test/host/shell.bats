@@ -79,10 +79,10 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "${lines[-1]}" = "0 passed, 0 failed" ]
 }
 
-@test "check-all: two runs at a time, of which one builds, after the first; each line with a name" {
+@test "check-all: three runs at a time, of which one builds, after the first; each line with a name" {
 	cd "$BATS_TEST_TMPDIR"
 	unset POKEPATCH_CHECK_UNTIL
-	# Each of the two waits for the other's file, and the third begins when one has ended.
+	# Each of the three waits for the file of another, and the fourth begins when one has ended.
 	cat >one-run <<-'END'
 		#!/bin/bash
 		has() { until [ -e "$1" ]; do [ $((tries++)) -lt 600 ] || exit 1; sleep 0.1; done; }
@@ -94,26 +94,27 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 			rmdir building
 			exit 0
 			;;
-		check-one*) touch one; has two ;;
+		check-one*) touch one; has three ;;
 		check-two*) touch two; has one ;;
+		check-three*) touch three; has two ;;
 		esac
 		echo "runs ${POKEPATCH_TEST_RUNS:-none}"
 		echo "1 passed, 0 failed" >"$POKEPATCH_RESULT"
 	END
 	chmod +x one-run
 	unset POKEPATCH_TEST_JOBS POKEPATCH_TEST_RUNS
-	run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
-	[ "${lines[-1]}" = "4 passed, 0 failed" ]
+	run -0 "$top/test/check-all" ./one-run check-own check-{one,two,three,four}
+	[ "${lines[-1]}" = "5 passed, 0 failed" ]
 	[ "$(sed -n 1p ran)" = check-own ]
-	[ "$(sed -n '$p' ran)" = "check-three STEP=test" ]
-	[ "$(sort ran)" = "$(printf '%s\n' check-own check-{one,two,three}\ STEP={build,test} | sort)" ]
-	for name in one two three; do
+	[ "$(sed -n '$p' ran)" = "check-four STEP=test" ]
+	[ "$(sort ran)" = "$(printf '%s\n' check-own check-{one,two,three,four}\ STEP={build,test} | sort)" ]
+	for name in one two three four; do
 		[[ $output == *$'\n'"$name: runs 2"$'\n'* ]]
 	done
 	[[ $output == *$'\n'"runs none"$'\n'* ]]
 	# If only one file is to run at a time, so is only one target.
-	sed -i 's/^check-\(one\|two\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
-	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-one check-two check-three
+	sed -i 's/^check-\(one\|two\|three\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
+	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-{one,two,three}
 	[ "$(grep -c ': runs 1' <<<"$output")" -eq 3 ]
 }
 
@@ -175,7 +176,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	local turn file of how
 	for turn in 0 1 2 3 4 5 6 7; do
 		POKEPATCH_TURN=$turn test/run --short --list >"$BATS_TEST_TMPDIR/$turn"
-		[ "$(grep -cx test/vm/replace.bats "$BATS_TEST_TMPDIR/$turn")" -eq 1 ]
+		[ "$(grep -cx test/vm/core.bats "$BATS_TEST_TMPDIR/$turn")" -eq 1 ]
 		run -1 grep -v -e ^test/ -e ^build/ -e "^	" "$BATS_TEST_TMPDIR/$turn"
 	done
 	test/run --list >"$BATS_TEST_TMPDIR/all"

@@ -9,9 +9,9 @@ patches=$top/test/vm/patches
 
 words=$(words faults)
 
-# Where the time is short, four commits share the failures: one tries the first, the fifth and so on.
+# Where the time is short, eight commits share the failures: one tries the first, the ninth and so on.
 first_fault=1 every_fault=1
-[ "${POKEPATCH_CHECK:-}" != short ] || first_fault=$("$top/test/eighth" --turn 1 2 3 4) every_fault=4
+[ "${POKEPATCH_CHECK:-}" != short ] || first_fault=$("$top/test/eighth" --turn 1 2 3 4 5 6 7 8) every_fault=8
 
 # fault_guest - run the script from standard input.  The insmod of busybox tries twice.
 fault_guest() {
