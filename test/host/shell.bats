@@ -5,6 +5,11 @@ bats_require_minimum_version 1.5.0
 
 top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 
+# Runs within a test are not those that the outer one tells of.
+setup() {
+	export POKEPATCH_RESULT=$BATS_TEST_TMPDIR/result
+}
+
 @test "shellcheck has nothing to say about any shell file" {
 	cd "$top"
 	local list
@@ -69,10 +74,12 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
 	# What failed is told at the end, of each run.
-	[[ $output == *$'\nFailed: bad: a.bats: one\n            said\nFailed: bad: b.bats: two\n\nbad: 3 passed, 2 failed\n'* ]]
+	[[ $output == *$'said:\nbad:   a.bats: one\nbad:           said\nbad:   b.bats: two\n'* ]]
+	[[ $output == *$'\nFailed:\nbad:   a.bats: one\nbad:   b.bats: two\nearly:   its run, with status 2; the reason is above\n\nbad: 3 passed, 2 failed\n'* ]]
 	rm ran
 	run -1 "$top/test/check-all" ./one-run check-ends check-unbuilt check-good
 	[ "${lines[-1]}" = "12 passed, 2 failed" ]
+	[[ $output == *$'\nFailed:\nends:   its run, with status 2;'*$'\nunbuilt:   its run, with status 2;'* ]]
 	run -1 grep 'unbuilt STEP=test' ran
 	POKEPATCH_CHECK_UNTIL=1 run -1 "$top/test/check-all" ./one-run check-good check-fine
 	[[ $output == *"good: left out, there was no time for it"*"fine: left out, there was no time for it"* ]]
@@ -123,7 +130,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	cd "$BATS_TEST_TMPDIR"
 	printf '@test "good" {\n\ttrue\n}\n@test "bad" {\n\tseq -f said%%g 40\n\tfalse\n}\n' >two.bats
 	cp two.bats three.bats
-	POKEPATCH_RESULT=$PWD/result run -1 "$top/test/run" "$PWD"/{two,three}.bats
+	run -1 "$top/test/run" "$PWD"/{two,three}.bats
 	[ "${lines[-1]}" = "2 passed, 2 failed" ]
 	[[ $output == *$'\nFailed:\n'"$(cat result.failed)"$'\n'* ]]
 	[ "$(grep -c "^  $PWD/\(two\|three\)\.bats: bad$" result.failed)" -eq 2 ]
@@ -131,7 +138,7 @@ top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	[ "$(grep -c '# said40$' result.failed)" -eq 2 ]
 	[ "$(grep -c "# .*\`false' failed" result.failed)" -eq 2 ]
 	sed -i s/false/true/ two.bats three.bats
-	POKEPATCH_RESULT=$PWD/result run -0 "$top/test/run" "$PWD"/{two,three}.bats
+	run -0 "$top/test/run" "$PWD"/{two,three}.bats
 	[ ! -e result.failed ]
 	[[ $output != *Failed:* ]]
 }
