@@ -3,7 +3,7 @@
 # Reads a kernel log as the console writes it with console_msg_format=syslog,
 # "<level>[ time] text", and prints what should not be there.
 #
-#	awk -f scan.awk -v allow=FILE -v expect=FILE -v arch=NAME -v cap_us=NUMBER LOG
+#	awk -f scan.awk -v allow=FILE -v expect=FILE -v arch=NAME -v cap_us=NUMBER -v cut=1 LOG
 #
 # A line is a finding if its level is warning or worse, if it holds one of the
 # alarm words at any level, or if it is no kernel message at all.  A report
@@ -19,6 +19,8 @@
 #
 # Nor may clocks and timers complain of a stop of ours that took longer than cap_us microseconds: such
 # a line is a finding although it is allowed.
+#
+# cut: the log does not end with the end of a line.
 #
 # Output: one line per finding, "LINE-NUMBER TEXT".  Exit status 1 if any.
 
@@ -63,9 +65,9 @@ function finding(number, text) {
 }
 
 # Within a report, whose head has been judged, the last line may be any part of one: the machine
-# restarts while it prints.
+# restarts while it prints.  So it may, if it is cut, where the kernel has said that it restarts the machine.
 function suspect(number, text) {
-	if (!in_report) {
+	if (!in_report && !(restarts && cut)) {
 		finding(number, text)
 		return
 	}
@@ -169,6 +171,8 @@ held != "" {
 	text = substr($0, RLENGTH + 1)
 	level = substr($0, 2, index($0, ">") - 2) % 8
 	now = substr($0, index($0, "[") + 1) + 0
+	if (text ~ /^reboot: Restarting system$/)
+		restarts = 1
 	if (text ~ /^pokepatch: .*, the machine stopped for [0-9]+ us$/) {
 		micros = text
 		sub(/ us$/, "", micros)
