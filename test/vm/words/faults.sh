@@ -22,7 +22,8 @@ system() {
 			_live=$((_live - $(veneers)))
 		fi
 		grep -r "" "$pokepatch" | sort | awk -v live="$_live" "
-			/\/blocked_by:/ { live-- }
+			# However many tasks it names, it is one piece of memory.
+			/\/blocked_by:/ { live -= !told[substr(\$0, 1, index(\$0, \":\"))]++ }
 			/\/stop_ns:|_addr:|\/blocked_by:|\/error:/ { next }
 			{ sub(/,shadows:.*/, \"\"); print }
 			END { print \"memory\", live }"
