@@ -269,7 +269,7 @@ static bool is_prefix(struct symbol *const *next, struct symbol *const *end)
 	return false;
 }
 
-/* Where that ends which a symbol without a size names: at the next one that is no part of it. */
+/* The end of what a symbol without a size names: the next symbol that is not a part of it. */
 static uint64_t end_of_label(const struct section *section, struct symbol *const *next,
 			     struct symbol *const *end)
 {
