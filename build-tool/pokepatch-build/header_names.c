@@ -54,7 +54,8 @@ struct error *search_load_user(const struct search *search, struct name_filter *
 	return error;
 }
 
-bool search_is_named(const struct search *search, struct name_filter *filter,
+/* name_filter_keeps() for a user that was loaded. */
+static bool is_named(const struct search *search, struct name_filter *filter,
 		     const struct user *user)
 {
 	_free_ char *source = path_normalise(user->source);
@@ -89,7 +90,7 @@ struct error *search_filter_users(struct search *search)
 	for (size_t i = 0; i < search->users.count; i++) {
 		struct user *user = &search->users.list[i];
 
-		user->named = follows_names(user) ? search_is_named(search, filter, user)
+		user->named = follows_names(user) ? is_named(search, filter, user)
 						  : name_filter_any(filter);
 	}
 	return NULL;

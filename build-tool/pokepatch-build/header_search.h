@@ -75,14 +75,11 @@ char *search_text_path(const struct search *search, size_t place, enum side side
  *	those of -include, and the source.  Return: whether the configuration is the kernel's, with
  *	no symbol defined for the user.
  * search_load_user - name_filter_load() for these.
- * search_is_named - name_filter_keeps() for a user that was loaded.
  * search_filter_users - find the users that may mention what the diffs change.
  */
 bool search_user_paths(const struct search *search, const struct user *user, struct args *ret);
 struct error *search_load_user(const struct search *search, struct name_filter *filter,
 			       const struct user *user);
-bool search_is_named(const struct search *search, struct name_filter *filter,
-		     const struct user *user);
 struct error *search_filter_users(struct search *search);
 
 /*
