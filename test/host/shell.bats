@@ -73,7 +73,7 @@ setup() {
 	run -1 "$top/test/check-all" ./one-run check-bad check-early check-good
 	[ "${lines[-1]}" = "8 passed, 3 failed" ]
 	[ "$(cat build/test/result)" = "8 passed, 3 failed" ]
-	# What failed is told at the end, of each run.
+	# check-all ends with the names of the failed tests of each run.
 	[[ $output == *$'said:\nbad:   a.bats: one\nbad:           said\nbad:   b.bats: two\n'* ]]
 	[[ $output == *$'\nFailed:\nbad:   a.bats: one\nbad:   b.bats: two\nearly:   its run, with status 2; the reason is above\n\nbad: 3 passed, 2 failed\n'* ]]
 	rm ran
@@ -125,7 +125,7 @@ setup() {
 	[ "$(grep -c ': runs 1' <<<"$output")" -eq 3 ]
 }
 
-@test "run: what failed is told again at the end, with the first and last lines that it printed" {
+@test "run: test/run ends with the failed tests, and the first and last lines that each printed" {
 	unset POKEPATCH_CHECK_UNTIL
 	cd "$BATS_TEST_TMPDIR"
 	printf '@test "good" {\n\ttrue\n}\n@test "bad" {\n\tseq -f said%%g 40\n\tfalse\n}\n' >two.bats
