@@ -181,7 +181,7 @@ setup() {
 @test "run: every commit runs what is not in turn, and so many commits together all of the rest" {
 	cd "$top"
 	local turn file of how
-	for turn in 0 1 2 3 4 5 6 7; do
+	for turn in {0..15}; do
 		POKEPATCH_TURN=$turn test/run --short --list >"$BATS_TEST_TMPDIR/$turn"
 		[ "$(grep -cx test/vm/core.bats "$BATS_TEST_TMPDIR/$turn")" -eq 1 ]
 		run -1 grep -v -e ^test/ -e ^build/ -e "^	" "$BATS_TEST_TMPDIR/$turn"
@@ -204,6 +204,23 @@ setup() {
 	done < <(sed -n "/^in_turn='/,/^'/p" test/run | grep '^[0-9]')
 	# A file that is named is run whole.
 	[ "$(test/run --short --list test/host/series.bats)" = test/host/series.bats ]
+}
+
+@test "run: of another architecture, eight commits have run each test once, and some files every commit" {
+	cd "$top"
+	local number arch_tests arch_short arch_long
+	for number in 0 1 2 3 4 5 6 7; do
+		POKEPATCH_ARCH=mips64el POKEPATCH_EIGHTH=$number test/run --short --list >"$BATS_TEST_TMPDIR/$number"
+		awk '/^test/ { file = $0; next } { print file $0 }' "$BATS_TEST_TMPDIR/$number" >>"$BATS_TEST_TMPDIR/tests"
+	done
+	arch=mips64el
+	. "$top/test/vm/arch/mips64el.sh"
+	for file in "${arch_short[@]}"; do
+		[ "$(cat "$BATS_TEST_TMPDIR"/[0-7] | grep -cx "$file")" -eq 8 ]
+	done
+	[ "$(sort "$BATS_TEST_TMPDIR/tests" | uniq -d)" = "" ]
+	mapfile -t files < <(printf '%s\n' "${arch_tests[@]}" | grep -vxF -f <(printf '%s\n' "${arch_short[@]}"))
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/tests")" -eq "$(bats -c "${files[@]}")" ]
 }
 
 @test "run: bats is given the tests that it is to run" {
