@@ -195,6 +195,14 @@ load helpers
 	judge
 	printf '\n' >>"$log" # it is whole
 	run -1 judge
+	printf '<%s\n' '0>[ 1.0] reboot: Restarting system' '4>[ 1.1] ------------[ cut here ]------------' >"$log"
+	printf '<4>[ 1.2] WARNING: kno' >>"$log"
+	judge
+	printf 'wn\n' >>"$log"
+	run -1 judge
+	[ "$output" = "3 WARNING: known" ]
+	printf '<4>[ 1.3] CPU: 0 PI' >>"$log" # its first line is whole
+	run -1 judge
 	printf '<0>[ 1.0] %s\n<4>[ 1.1] odd\n<6>[ 1.' 'reboot: Restarting system' >"$log"
 	run -1 judge
 	printf '<0>[ 1.0] %s\n<4>[ 1.' 'reboot: Power down' >"$log"

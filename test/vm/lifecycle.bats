@@ -509,7 +509,8 @@ all_as_before() {
 		echo "== a task that comes later is asked first"
 		# If the first is killed before the second is there, that shows nothing.
 		spared() {
-			[ "$(file sleepers enabled)" = 1 ] || pokepatch enable sleepers
+			# This empties blocked_by.
+			pokepatch enable sleepers
 			sleep_killably
 			first=$sleeper
 			pokepatch disable --timeout 800 --evict --evict sleepers 2>/dev/null &
@@ -520,12 +521,14 @@ all_as_before() {
 			until asleep_in $second version_proc_show 2>/dev/null || ! kill -0 $first 2>/dev/null; do
 				usleep 20000
 			done
-			if ! kill -0 $first 2>/dev/null; then
-				wait $disabler || kill -9 $second
-				return 1
+			if kill -0 $first 2>/dev/null; then
+				wait $disabler && die "the second was killed, too"
+				! asleep_in $second version_proc_show || kill -0 $first 2>/dev/null || return 0
 			fi
-			wait $disabler && die "the second was killed, too"
-			asleep_in $second version_proc_show && ! kill -0 $first 2>/dev/null
+			kill -9 $first $second 2>/dev/null
+			wait $first $second $disabler
+			[ "$(file sleepers enabled)" = 0 ] || pokepatch disable sleepers
+			return 1
 		}
 		until_true 20 spared
 		kill -9 $second

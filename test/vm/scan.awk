@@ -126,10 +126,10 @@ function is_race_detail(text) {
 }
 
 # The first lines of a report, before the registers and the trace, are its name.  It is judged when all of it
-# is read.  in_report: 1 in those lines, 2 after them, 3 after the end, where an oops prints its registers
-# once more.
+# is read; but not if the log ends within its first line, as the machine restarts (suspect()).  in_report: 1 in
+# those lines, 2 after them, 3 after the end, where an oops prints its registers once more.
 function judge(whole) {
-	if (head != "" && !is_known(head, whole))
+	if (head != "" && !(whole == 2 && restarts && cut && head_line == NR && head !~ / \| /) && !is_known(head, whole))
 		finding(head_line, head)
 	head = body = ""
 }
