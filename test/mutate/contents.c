@@ -217,6 +217,22 @@ static bool change_line(struct mutation *mutation)
 
 /* ---- symbols ------------------------------------------------------------------------ */
 
+/* Is the symbol a variable of zeroes, on a natural boundary, where no other is? */
+static bool is_alone(const struct object *object, const struct symbol *symbol)
+{
+	if (symbol->type != STT_OBJECT || symbol->section->data || symbol->value % symbol->size)
+		return false;
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		const struct symbol *other = object->symbols.list[i];
+
+		if (other != symbol && other->section == symbol->section &&
+		    other->value < symbol->value + symbol->size &&
+		    symbol->value < other->value + other->size)
+			return false;
+	}
+	return true;
+}
+
 /*
  * Only symbols that relocations use: the kernel and debuggers show the others.  A variable without
  * bytes, as a struct lock_class_key without lockdep, may be anywhere.
@@ -236,6 +252,8 @@ static bool move_symbol(struct mutation *mutation)
 		by = -by;
 	}
 	symbol->value += by;
+	if (is_alone(object, symbol))
+		mutation->same = "a variable of zeroes, where there was padding of zeroes";
 	tell(mutation, "symbol '%s' moved by %" PRId64, symbol->name, (int64_t)by);
 	return true;
 }
