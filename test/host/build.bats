@@ -668,23 +668,11 @@ interrupted() {
 	ends 1 interrupted
 }
 
-# A cache of the test's own, with the real packages.
-own_cache() {
-	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
-	own=$XDG_CACHE_HOME/pokepatch/kernels/$release
-	mkdir -p "$own"
-	ln -s "$kernel"/{image,dbg,headers,source} "$own/"
-}
-
 @test "a tree of the user's own, interrupts while it is prepared, damage" {
-	local tree age source=$source user=$BATS_TEST_TMPDIR/linux
+	local tree age source=$source
 	own_cache
 	edit fs/proc/version.c "$version_edit" >x.patch
-	# Other tests' builds compile units in that of the cache.
-	cp -al "$source" "$user" 2>/dev/null || cp -a "$source" "$user"
-	find "$user" \( -name '*.o' -o -name '.*.cmd' -o -name '.*.d' \) -not -path '*/scripts/*' \
-		-not -path '*/tools/*' -delete
-	source=$user
+	own_source
 	touch stamp
 
 	# Interrupted while files are copied, and in the kernel's Makefiles: nothing half-made

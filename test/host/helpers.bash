@@ -35,3 +35,20 @@ edited() {
 	sed "$@" "a/$file" >"b/$file"
 	diff -u "a/$file" "b/$file" >>x.patch || [ $? -eq 1 ]
 }
+
+# A cache of the test's own, with the real packages.
+own_cache() {
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	own=$XDG_CACHE_HOME/pokepatch/kernels/$release
+	mkdir -p "$own"
+	ln -s "$kernel"/{image,dbg,headers,source} "$own/"
+}
+
+# Make of $source a folder of the test's own, as a user has one.  Other tests' builds compile units in that of the cache.
+own_source() {
+	local user=$BATS_TEST_TMPDIR/linux
+	cp -al "$source" "$user" 2>/dev/null || cp -a "$source" "$user"
+	find "$user" \( -name '*.o' -o -name '.*.cmd' -o -name '.*.d' \) -not -path '*/scripts/*' \
+		-not -path '*/tools/*' -delete
+	source=$user
+}

@@ -443,6 +443,27 @@ in_all_units() {
 	[ "$(grep -c '^note: changed headers may reach ' said)" -eq 1 ]
 }
 
+# The damage makes the changed header say the same as before.
+@test "what was judged by a damaged tree is judged again" {
+	local source=$source tree
+	own_cache
+	own_source
+	commit 'reads' fs/proc/fd.h 's/return PROC_I(inode)->fd;/return PROC_I(inode)->PP_FD;/
+		s/^static inline .* proc_fd(/#ifndef PP_FD\n#define PP_FD fd + 1\n#endif\n&/'
+	commit 'prints' $version 's/seq_printf(m, linux_proc_banner/seq_puts(m, "x"); &/'
+	build 0 -s "$source" --leave-out
+	jq -r '.functions[].name' r.json | sort >before
+	grep -qx version_proc_show before
+	[ "$(wc -l <before)" -ge 3 ]
+	tree=$(ls -d "$own"/tree-*/)
+	rm -r "$tree/.pokepatch/objects"
+	echo '#define PP_FD fd' >>"$tree/fs/proc/internal.h"
+	build 0 -s "$source" --leave-out
+	[[ $output == *"was damaged and is prepared again"* ]]
+	is reads live ''
+	jq -r '.functions[].name' r.json | sort | cmp - before
+}
+
 # What the others change is not compiled together with it either: that would have to be done again.
 @test "a header that changes a type of exports is left out before any unit is compiled" {
 	commit 'code' block/badblocks.c "s/^\tif (bb->page == NULL || bb->changed)/\tif (!bb->page || bb->changed || bb->count == $((SRANDOM / 4)))/"
