@@ -63,6 +63,7 @@
 #define PP_DEBUG_NUMBERS(X)									\
 	X(entry_ms, "wait so many ms after each of an entry's prepared words")			\
 	X(refuse_stops, "find a task in the way in so many stops")				\
+	X(count_ms, "count stacks of unknown tasks for so many ms at most")			\
 	X(ready_ms, "wait so many ms between knowing the exiting tasks and the layout")		\
 	X(stop_wait_ms, "wait so many ms between the look at all stacks and the stop")		\
 	X(record_wait_ms, "wait so many ms between the stop and its records")			\

@@ -363,7 +363,9 @@ static void notrace exiting_probe(PP_EXIT_PARAMETERS)
  * repeated for a while. So may a zombie that has not run its last instruction: it is not
  * counted as a task, since nothing tells whether its stack is still in the kernel's count.
  */
-#define COUNT_FOR (30 * HZ)
+#define COUNT_FIRST_FOR (30 * HZ)
+/* A transition tries again, until its timeout. */
+#define COUNT_FOR	HZ
 
 static long exiting_count_stacks(int nid)
 {
@@ -397,37 +399,52 @@ static __nocfi int exiting_count_unknown(void *unknown)
 }
 
 /*
- * Count until no task is missing. May sleep. Return: false if this could not be seen within
- * COUNT_FOR, or in this kernel never.
+ * Count until no task is missing, for @period jiffies at most. May sleep.
+ * Return: 0, -EAGAIN if one was missing to the end, or -EOPNOTSUPP if this kernel cannot tell.
  */
-static bool exiting_all_stacks_known(void)
+static int exiting_find_all_stacks(long period)
 {
-	const unsigned long end = jiffies + COUNT_FOR;
-	long unknown;
+	const unsigned long end =
+		jiffies + (pp_debug_count_ms ? msecs_to_jiffies(pp_debug_count_ms) : period);
+	long unknown = 0;
+	int ret;
 
 	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
-		return false;
-	while (!stop_machine(exiting_count_unknown, &unknown, NULL) && unknown > 0 &&
-	       time_before(jiffies, end))
+		return -EOPNOTSUPP;
+	for (;;) {
+		ret = stop_machine(exiting_count_unknown, &unknown, NULL);
+		if (ret || !unknown)
+			return ret;
+		/* With fewer stacks than tasks, the kernel's count has another meaning. */
+		if (unknown < 0)
+			return -EOPNOTSUPP;
+		if (!time_before(jiffies, end))
+			return -EAGAIN;
 		msleep(20);
-	return !unknown;
+	}
 }
 
 /* --- catching up ---------------------------------------------------------------------- */
 
-static void exiting_wait_for_unknown(void)
+/* Return: 0, also if this kernel can never tell; or an error of exiting_find_all_stacks(). */
+static int exiting_wait_for_unknown(long period)
 {
 	static bool told;
-	bool known;
+	int ret = 0;
 
 	if (pp_debug_skip_earlier)
-		return;
-	known = PP_TASKS_RCU_COVERS_EXIT || exiting_all_stacks_known();
+		return 0;
+	if (!PP_TASKS_RCU_COVERS_EXIT)
+		ret = exiting_find_all_stacks(period);
 	synchronize_rcu_tasks();
-	if (known || told)
-		return;
-	pr_notice("this kernel cannot wait for all tasks that are just exiting, so the core may miss some\n");
+	if (ret == -EAGAIN)
+		pr_notice_ratelimited("tasks are made all the time, so the core cannot tell yet whether it misses one that is just exiting\n");
+	if (ret != -EOPNOTSUPP)
+		return ret;
+	if (!told)
+		pr_notice("this kernel cannot wait for all tasks that are just exiting, so the core may miss some\n");
 	told = true;
+	return 0;
 }
 
 /*
@@ -451,7 +468,7 @@ static void exiting_wait_for_unknown(void)
  * has passed exit_task_stack_account(), after which it does not sleep any more.
  * synchronize_rcu_tasks() then waits for those that were preempted there.
  */
-static int exiting_catch_up(void)
+static int exiting_catch_up(long period)
 {
 	struct task_struct *group, *task;
 	int ret = 0;
@@ -480,8 +497,7 @@ out:
 	raw_spin_lock(&exiting_lock);
 	*(ret ? &failed_round : &done_round) = begun_round;
 	raw_spin_unlock(&exiting_lock);
-	exiting_wait_for_unknown();
-	return ret;
+	return ret ?: exiting_wait_for_unknown(period);
 }
 
 /*
@@ -503,7 +519,7 @@ int pp_exiting_ready(bool killable)
 		return -EINTR;
 	nr = atomic_read(&lost);
 	if (nr != atomic_read(&caught_up))
-		ret = exiting_catch_up();
+		ret = exiting_catch_up(COUNT_FOR);
 	if (!ret)
 		atomic_set(&caught_up, nr);
 	mutex_unlock(&catch_up_mutex);
@@ -636,7 +652,11 @@ int pp_exiting_init(void)
 		exiting_free_all();
 		return ret;
 	}
-	ret = exiting_catch_up();
+	ret = exiting_catch_up(COUNT_FIRST_FOR);
+	if (ret == -EAGAIN) {
+		atomic_inc(&lost); /* the first transition catches up again */
+		ret = 0;
+	}
 	if (ret)
 		pp_exiting_exit();
 	return ret;

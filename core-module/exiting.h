@@ -14,7 +14,7 @@ void pp_exiting_exit(void);
 /*
  * Make sure that every exiting task is known, by waiting if memory was short. May sleep, for
  * long; must not be called under pp_mutex.
- * Return: 0, -ENOMEM or, if @killable, -EINTR.
+ * Return: 0; -EAGAIN if this could not be told for a second; -ENOMEM; or, if @killable, -EINTR.
  */
 int pp_exiting_ready(bool killable);
 /*

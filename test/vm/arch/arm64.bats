@@ -75,7 +75,7 @@ disassembly() {
 }
 
 @test "tasks that began to exit before the core came are waited for, without RCU-tasks" {
-	core=core-debug with_patches
+	core=core-debug with_patches "$top/examples/proc-version.patch"
 	guest "${patched[@]}" --module "$(test_module pp_flush)" --program "$(test_program exiter)" <<-'END'
 		core_is() { grep -q "^pokepatch .* $1 " /proc/modules; }
 		# A thread ends, and sleeps where the task list has lost it.
@@ -101,7 +101,18 @@ disassembly() {
 		let_go
 		wait $!
 		core_is Live
-		lacks "the log" "$(dmesg)" "the core may miss tasks"
+		lacks "the log" "$(dmesg)" "cannot tell yet"
+		rmmod pokepatch
+
+		echo "== one that stays longer than that, so that nothing is switched until it has gone"
+		hold
+		modprobe pokepatch debug_count_ms=200
+		core_is Live
+		has "the log" "$(dmesg)" "cannot tell yet whether it misses one that is just exiting"
+		refused pokepatch load --timeout 400 "$(patch_file proc-version)"
+		let_go
+		pokepatch load "$(patch_file proc-version)"
+		pokepatch unload proc-version
 		rmmod pokepatch
 
 		echo "== and without that"
