@@ -49,6 +49,7 @@
 #include "transition.h"
 #include "veneer.h"
 #include "verify.h"
+#include "watch.h"
 
 DEFINE_MUTEX(pp_mutex);
 LIST_HEAD(pp_patches);
@@ -280,10 +281,13 @@ static int module_take_parent(struct pp_patch *patch, unsigned int index, struct
 	}
 	if (!ret && patch->enabled)
 		ret = pp_object_pre_patch(obj) ?: module_switch_on(patch, index);
-	if (ret)
+	if (ret) {
 		module_release_parent(patch, index);
-	else if (patch->enabled)
+	} else if (patch->enabled) {
 		pp_object_post_patch(obj);
+		/* The watch may have ended, if no other function was hooked. */
+		pp_watch_later();
+	}
 	return ret;
 }
 

@@ -127,3 +127,28 @@ late_places() {
 		done
 	END
 }
+
+@test "the core tells of a tracer without effect, also on a parent that was loaded later" {
+	needs ftrace
+	with_patches "$top/test/vm/patches/dummy-setup.patch"
+	guest "${patched[@]}" --module dummy <<-'END'
+		mode_is() { [ "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)")" = "$1" ]; }
+		pokepatch load "$(patch_file dummy-setup)"
+		for _round in 1 2; do
+			# What the core looks for once a second, if anything is hooked, has ended.
+			sleep 3
+			modprobe dummy
+			same mode "$(cat "$(sysfs dummy-setup dummy/dummy_setup,1/mode)")" entry
+			grep -n "^dummy_setup \[dummy\]$" $tracing/available_filter_functions | cut -d: -f1 \
+				>$tracing/set_ftrace_filter
+			dmesg -c >/dev/null
+			echo function >$tracing/current_tracer
+			until_true 5 mode_is entry,shadows:tracer
+			has "the log" "$(dmesg)" "dummy_setup: a tracer has no effect on 1 function"
+			echo nop >$tracing/current_tracer
+			echo >$tracing/set_ftrace_filter
+			until_true 5 mode_is entry
+			rmmod dummy
+		done
+	END
+}
