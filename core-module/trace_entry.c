@@ -444,8 +444,14 @@ static void trace_entry_free_forgotten(struct work_struct *work)
 
 static DECLARE_WORK(free_work, trace_entry_free_forgotten);
 
+/*
+ * A module that goes may come here when pp_trace_entry_end() has flushed the work for good. Then
+ * nothing is traced, and the work must not be queued any more.
+ */
 static void trace_entry_free_later(struct list_head *dead)
 {
+	if (list_empty(dead))
+		return;
 	spin_lock(&forgotten_lock);
 	list_splice_init(dead, &forgotten);
 	spin_unlock(&forgotten_lock);
