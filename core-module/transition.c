@@ -242,9 +242,11 @@ static void transition_switch_target(struct flip *flip)
 {
 	const bool decides = flip->site->mode == &pp_ftrace_mode;
 	struct pp_time begin, end;
+	unsigned int cpu;
 
 	/* On one CPU, and with nothing but the store between the two times. */
 	local_irq_disable();
+	cpu = raw_smp_processor_id();
 	begin = pp_now();
 	pp_site_set_target(flip->site, flip->target);
 	smp_mb();
@@ -256,7 +258,7 @@ static void transition_switch_target(struct flip *flip)
 			.begin = begin,
 			.end = end,
 			.after = end,
-			.cpu = raw_smp_processor_id(),
+			.cpu = cpu,
 			.exact = true,
 		};
 	else if (flip->shared || transition_site_shared(flip))
