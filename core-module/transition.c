@@ -351,6 +351,7 @@ static int transition_switch_stopped(struct transition *tr)
 static int transition_attempt(struct transition *tr)
 {
 	struct pp_patch *patch = tr->patch;
+	bool looked = false;
 	int ret;
 
 	ret = pp_exiting_ready(!tr->forced);
@@ -381,10 +382,14 @@ static int transition_attempt(struct transition *tr)
 	ret = pp_layout_make(tr);
 	if (ret)
 		goto unlock;
+	looked = true;
 	ret = tr->live ? transition_switch_live(tr) : transition_switch_stopped(tr);
 	if (!ret && !tr->look_only)
 		transition_commit(tr);
 unlock:
+	/* The tasks that an earlier attempt found in the way are not why this one failed. */
+	if (ret && !looked && !tr->look_only)
+		transition_report(patch, NULL);
 	pp_record_leave();
 	mutex_unlock(&pp_mutex);
 	pp_exiting_sweep();
