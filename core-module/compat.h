@@ -54,6 +54,15 @@
 #define PP_TASKS_RCU_COVERS_EXIT 0
 #endif
 
+/* --- tasks --------------------------------------------------------------------------- */
+
+/* A worker of the kernel's for a process, as vhost has them since Linux 6.4. */
+#ifdef PF_USER_WORKER
+#define PP_PF_USER_WORKER PF_USER_WORKER
+#else
+#define PP_PF_USER_WORKER 0
+#endif
+
 /* --- workqueues ---------------------------------------------------------------------- */
 
 /* The workqueue whose workers are bound to no CPU.  Newer kernels warn of its old name. */

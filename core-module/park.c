@@ -8,7 +8,12 @@
  * back in the function at once. So it is held on its way to user mode, where it has no lock and
  * is in no function of a patch, until the next attempt is over.
  *
- * Kernel threads, and tasks that sleep uninterruptibly, stay where they are.
+ * A task that waits in io_uring_enter() runs task work within that call, so it is held there, with
+ * these functions on its stack and without a lock that an attempt needs.  Of a patch of these it
+ * stays in the way.
+ *
+ * Kernel threads, the kernel's workers for a process (of io_uring, of vhost), and tasks that sleep
+ * uninterruptibly, stay where they are.
  */
 #include <linux/atomic.h>
 #include <linux/freezer.h>
@@ -29,6 +34,7 @@
 #include <linux/xarray.h>
 
 #include "access.h"
+#include "compat.h"
 #include "core_print.h"
 #include "kernel_symbols.h"
 #include "park.h"
@@ -208,8 +214,9 @@ void pp_park_ask(struct pp_park *park, const struct pp_scan *scan, const char *n
 
 		if (!task)
 			continue;
-		/* Neither kernel threads nor io_uring's workers ever return to user mode. */
-		if (task != current && !(task->flags & (PF_KTHREAD | PF_IO_WORKER))) {
+		/* These never return to user mode. */
+		if (task != current &&
+		    !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PP_PF_USER_WORKER))) {
 			if (park_may_kill(park, &scan->busy_task[i], task))
 				park_kill(task, &scan->busy_task[i], name);
 			park_ask(park, task);
