@@ -16,6 +16,7 @@
 #include "diff/renamed.h"
 #include "diff/statics.h"
 #include "object/debuginfo.h"
+#include "object/names.h"
 
 void select_init(struct selection *selection)
 {
@@ -253,7 +254,7 @@ static void refuse_changed_data(struct selection *selection)
 
 static bool is_shared(const struct symbol *symbol)
 {
-	return symbol->bind != STB_LOCAL && symbol->atom &&
+	return symbol->bind != STB_LOCAL && symbol->atom && !is_device_table_name(symbol->name) &&
 	       (symbol->atom->class == ATOM_CODE || symbol->atom->class == ATOM_DATA ||
 		symbol->atom->class == ATOM_RODATA);
 }

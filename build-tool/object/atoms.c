@@ -230,6 +230,8 @@ static int symbol_order(const void *left, const void *right)
 	/* The largest at a place is its primary symbol, a global one before an alias of it. */
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
+	if (is_device_table_name(a->name) != is_device_table_name(b->name))
+		return is_device_table_name(a->name) ? 1 : -1;
 	if (a->bind != b->bind)
 		return a->bind == STB_GLOBAL ? -1 : b->bind == STB_GLOBAL ? 1 : 0;
 	return a->index < b->index ? -1 : a->index > b->index;

@@ -129,3 +129,9 @@ char *clone_family(const char *symbol)
 	*to = 0;
 	return name;
 }
+
+bool is_device_table_name(const char *symbol)
+{
+	return has_prefix(symbol, "__mod_") && (has_suffix(symbol, "_device_table") ||
+						has_prefix(symbol, "__mod_device_table__"));
+}

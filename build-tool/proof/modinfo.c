@@ -56,6 +56,8 @@ static struct error *check_lines(struct check *check, const struct section *modi
 
 		if (length == modinfo->size - at)
 			return wrong(check, "modinfo does not end");
+		if (has_prefix(line, "alias="))
+			return wrong(check, "modinfo has '%s', for which udev would load it", line);
 		if (length) {
 			void **slot = map_has(expected, line) ? map_slot(expected, line) : NULL;
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "object/names.h"
 #include "proof/proof_texts.h"
 
 char *bare_name(const char *name)
@@ -100,7 +101,10 @@ static bool names_a_thing(const struct symbol *symbol)
 	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
 }
 
-/* By section and place; at one place the largest symbol first, then the global one. */
+/*
+ * By section and place; at one place the largest symbol first, then the global one, and a name for modpost
+ * last.
+ */
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(const struct symbol *const *)left;
@@ -112,6 +116,8 @@ static int symbol_order(const void *left, const void *right)
 		return a->value < b->value ? -1 : 1;
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
+	if (is_device_table_name(a->name) != is_device_table_name(b->name))
+		return is_device_table_name(a->name) ? 1 : -1;
 	if (a->bind != b->bind)
 		return a->bind > b->bind ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
