@@ -419,6 +419,45 @@ static void check_call(struct selection *selection, const struct atom *from,
 		     refusal->text);
 }
 
+/*
+ * The changed function into which a table leads, or NULL.  A table for computed gotos has places
+ * within its function.  The kernel's leads into the old one, where the new one would go on.
+ */
+static struct atom *leads_into(const struct selection *selection, const struct atom *table)
+{
+	for (size_t i = 0; i < table->reloc_count; i++) {
+		const struct reference reference =
+			reloc_reference(selection->patched, table->section, &table->relocs[i]);
+		struct atom *function =
+			reference.atom && reference.atom->class == ATOM_CODE
+				? atom_function(reference.atom)
+				: NULL;
+
+		if (function && (reference.atom != function || reference.target != function->start) &&
+		    (atom_changed(&selection->pairing, function) ||
+		     select_is_carried(selection, function)))
+			return function;
+	}
+	return NULL;
+}
+
+/* Refuse such a table once, whichever the references to it are. */
+static void refuse_old_table(struct selection *selection, const struct atom *table, struct link *ret)
+{
+	struct choice *choice = &selection->choices[table->index];
+	const struct atom *function = choice->judged ? NULL : leads_into(selection, table);
+
+	choice->judged = true;
+	if (!function)
+		return;
+	refusals_add(selection->refusals, "section-needed",
+		     select_location(selection, table->name), table->name,
+		     "'%s' leads into the kernel's '%s', which the patch replaces; a function with "
+		     "a computed-goto table cannot be carried yet",
+		     table->name, function->name);
+	ret->kind = LINK_DROP;
+}
+
 static struct error *find_link(struct selection *selection, const struct atom *from, bool entry,
 			       const struct section *section, const struct reloc *reloc,
 			       struct link *ret)
@@ -483,6 +522,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 			ret->kind = LINK_DROP;
 		}
 	}
+	if (ret->kind == LINK_EXTERNAL && reference.atom->class != ATOM_CODE)
+		refuse_old_table(selection, reference.atom, ret);
 	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) &&
 	    selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)

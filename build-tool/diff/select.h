@@ -39,6 +39,7 @@ struct callback {
 struct choice {
 	bool included;	 /* is in the list of included atoms */
 	bool static_key; /* it is the key of an included static branch */
+	bool judged;	 /* refuse_old_table() has looked at it */
 };
 
 /* Whether all variables of a section are at the same offsets in original and patched object. */

@@ -442,6 +442,27 @@ static bool same_datum(const struct thing *thing, const struct symbol *orig)
 					       thing->section->data + symbol->value, orig->size);
 }
 
+static struct thing *target_thing(const struct thing *from, const struct reloc *reloc, bool in_code);
+
+/* A table for computed gotos: the kernel's leads into the function as it was. */
+static bool leads_into_replaced(const struct thing *table)
+{
+	const struct section *section = table->section;
+
+	for (size_t i = section_first_reloc(section, table->start);
+	     i < section->relocs.count && section->relocs.list[i].offset < table->end; i++) {
+		const struct reloc *reloc = &section->relocs.list[i];
+		const struct thing *to =
+			reloc->symbol->section ? target_thing(table, reloc, false) : NULL;
+		const uint64_t at = reloc->symbol->value + reloc->addend;
+
+		if (to && is_code(to) && (to != to->function || at != to->start) &&
+		    (to->function->reported == REPORTED_CHANGED || only_in_patch(to->function)))
+			return true;
+	}
+	return false;
+}
+
 /* The reference leads to the parent: is the symbol that of the thing? */
 static struct error *match_parents(struct check *check, const struct thing *from,
 				   const struct thing *to, const struct reloc *reloc,
@@ -464,6 +485,10 @@ static struct error *match_parents(struct check *check, const struct thing *from
 	}
 	if (!orig)
 		return wrong(check, "'%s' refers to '%s', which the original does not have",
+			     thing_name(from), name);
+	if (!is_code(to) && leads_into_replaced(to))
+		return wrong(check, "'%s' refers to the kernel's '%s', which leads into a function "
+				    "that is replaced",
 			     thing_name(from), name);
 	if (!same_datum(to, orig))
 		return wrong(check, "'%s' refers to '%s', which holds something else than '%s'",
@@ -491,7 +516,7 @@ static struct error *match_parents(struct check *check, const struct thing *from
 	return NULL;
 }
 
-static struct thing *target_thing(struct thing *from, const struct reloc *reloc, bool in_code)
+static struct thing *target_thing(const struct thing *from, const struct reloc *reloc, bool in_code)
 {
 	int64_t offset = reloc->symbol->value;
 

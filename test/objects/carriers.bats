@@ -331,7 +331,7 @@ compare_first() {
 	END
 	refused "no-entry loops" "no-entry far_loop" "no-entry into" "no-entry named" "no-entry calls_itself" \
 		"no-entry from_data" "no-entry from_other" "no-entry jump_table" "no-entry cold_loop" "no-entry no_probe" "no-entry faults" "no-entry locked" \
-		"no-entry special"
+		"no-entry special" "section-needed table"
 }
 
 @test "a list of functions that must not be probed is no pointer to them" {
