@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looking for static variables that take the place of others; see renamed.h. */
+/* Looking for variables that take the place of others; see renamed.h. */
 #include "diff/renamed.h"
 
 #include <stdlib.h>
 
-/* A static variable that is gone, and the functions that used it, by their keys. */
+/* A variable that is gone, and the functions that used it, by their keys. */
 struct gone {
 	struct atom *atom;
 	struct map users;
@@ -81,8 +81,7 @@ void renamed_refuse(struct selection *selection)
 	renamed.gone_of = xcalloc(orig->atoms.count + 1, sizeof(*renamed.gone_of));
 	renamed.fresh = xcalloc(patched->atoms.count + 1, sizeof(*renamed.fresh));
 	for (size_t i = 0; i < orig->atoms.count; i++)
-		if (is_unpaired_state(orig->atoms.list[i]) &&
-		    orig->atoms.list[i]->symbol->bind == STB_LOCAL) {
+		if (is_unpaired_state(orig->atoms.list[i])) {
 			*vec_push(&renamed.gone) = (struct gone){.atom = orig->atoms.list[i]};
 			renamed.gone_of[i] = renamed.gone.count;
 		}

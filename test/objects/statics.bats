@@ -355,3 +355,18 @@ renamed() {
 	END
 	carries "f changed" "g changed"
 }
+
+@test "a global variable that is renamed, and one that becomes static" {
+	compare <<-'END'
+		int ext(int);
+		int OLD(calls) NEW(all_calls) = 3;
+		int f(int x) { return ext(x) + OLD(calls++) NEW(all_calls++); }
+	END
+	refused "static-renamed all_calls"
+	compare <<-'END'
+		int ext(int);
+		OLD(int calls) NEW(static int own_calls);
+		int f(int x) { return ext(x) + OLD(calls++) NEW(own_calls++); }
+	END
+	refused "static-renamed own_calls"
+}
