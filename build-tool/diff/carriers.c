@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "diff/author.h"
 #include "diff/select.h"
 
 /* A place in the original that refers to a function without an entry. */
@@ -230,6 +231,33 @@ static size_t uses_of(const struct carriers *carriers, const struct atom *old, s
 	return first;
 }
 
+/* Does the author want a caller left as it is? */
+static bool is_left(const struct carriers *carriers, const struct atom *from)
+{
+	const struct atom *caller =
+		from->class == ATOM_CODE ? atom_function((struct atom *)from)->twin : NULL;
+
+	return caller && author_ignored(carriers->selection->author->patched_ignored, caller);
+}
+
+/*
+ * Whenever the module of the unit is loaded, its init calls the old function, also while the patch is
+ * enabled.
+ */
+static void warn_init_calls(struct selection *selection, const struct atom *function,
+			    const struct atom *from)
+{
+	const struct diff_options *options = selection->options;
+
+	if (!options->parent || options->parent == options->vmlinux)
+		return;
+	refusals_warn(selection->refusals, "init-inlined",
+		      select_location(selection, function->name), function->name,
+		      "'%s', which has no patchable entry, is called by '%s', which runs with the old "
+		      "code whenever module %s is loaded",
+		      function->name, from->name, options->parent->name);
+}
+
 /*
  * Has the function callers, or users of its address, that cannot all be replaced?  Not if only code
  * that has run uses it: then no call would come to a new one.
@@ -245,7 +273,7 @@ static bool has_fixed_users(const struct carriers *carriers, const struct atom *
 
 		if (use->own || is_name_table(use->from) || (use->call && has_run(use->from)))
 			continue;
-		if (!use->call || use->from->class != ATOM_CODE)
+		if (!use->call || use->from->class != ATOM_CODE || is_left(carriers, use->from))
 			return true;
 	}
 	return false;
@@ -312,7 +340,8 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 		    (live && use[-1].function == use->function && !use_order(use - 1, use)))
 			continue; /* handled with an equal use before */
 		if (use->call && has_run(from)) {
-			over++;
+			if (!over++)
+				warn_init_calls(selection, function, from);
 			continue;
 		}
 		live++;
@@ -320,6 +349,9 @@ static void carry_by_callers(struct carriers *carriers, struct atom *function)
 			refuse_uncarried(selection, function, "its address is in", from->name);
 		else if (from->class != ATOM_CODE)
 			refuse_uncarried(selection, function, "a caller cannot be replaced,",
+					 from->name);
+		else if (is_left(carriers, from))
+			refuse_uncarried(selection, function, "the diff leaves a caller as it is,",
 					 from->name);
 		else if (atom_function(from)->twin)
 			add_carrier(carriers, function, atom_function(from));

@@ -201,3 +201,30 @@ callbacks_are() {
 	diff_objects orig.o patched.o
 	refused "note-unknown .pokepatch.notes.callbacks"
 }
+
+@test "a function that is ignored is not replaced for a callee without an entry" {
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_IGNORE_FUNCTION(f);
+		#endif
+		void ext(int);
+		static int __attribute__((noipa, no_instrument_function)) helper(int x) { return x * 77 + OLD(1) NEW(2); }
+		void f(int x) { ext(helper(x) OLD(+ 1) NEW(+ 4444)); }
+		void g(int x) { ext(helper(x)); }
+	END
+	diff_objects orig.o patched.o
+	carries "helper changed"
+	with_header <<-'END'
+		#ifdef PATCHED
+		#include <pokepatch_patch.h>
+		POKEPATCH_IGNORE_FUNCTION(f);
+		#endif
+		void ext(int);
+		static void __attribute__((noipa, no_instrument_function)) calls(int x) { ext(x + OLD(1) NEW(2)); }
+		void f(int x) { calls(x); ext(OLD(1) NEW(4444)); }
+	END
+	diff_objects orig.o patched.o
+	refused "no-entry calls"
+	grep -q "the diff leaves a caller as it is, f" "$errors"
+}

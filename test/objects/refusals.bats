@@ -379,3 +379,18 @@ module() {
 	same "the jump" "$(bytes .text.$veneer) $(relocs .text.$veneer)" \
 		"e900000000 1 R_X86_64_PLT32 g -4"
 }
+
+@test "an init function of a module calls the old helper each time the module is loaded" {
+	compile <<-'END'
+		#define helper static int __attribute__((noipa, no_instrument_function))
+		int ext(int);
+		helper both(int x) { return ext(x) + OLD(1) NEW(2); }
+		int __attribute__((section(".init.text"))) starts(int x) { return both(x); }
+		int f(int x) { return both(x) + 3; }
+	END
+	module
+	diff_objects orig.o patched.o --symtab unit.ko
+	carries "both changed" "f changed"
+	warned "init-inlined both"
+	grep -q "'both', which has no patchable entry, is called by 'starts', .* whenever module unit is loaded" "$errors"
+}
