@@ -192,6 +192,8 @@ static struct error *load_units(struct build *build, struct source_index *index)
 	for (char *line = index->unit_text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
 		map_slot(&index->units, line);
+		if (strstr(line, "../"))
+			*vec_push(&index->upward) = line;
 	}
 	return NULL;
 }
@@ -267,6 +269,7 @@ void source_index_deinit(struct source_index *index)
 	vec_deinit(&index->lists);
 	map_deinit(&index->included);
 	map_deinit(&index->units);
+	vec_deinit(&index->upward);
 	free(index->unit_text);
 	*index = (struct source_index){};
 }

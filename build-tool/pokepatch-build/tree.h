@@ -130,6 +130,7 @@ struct source_index {
 	struct map units;    /* keys: the sources that vmlinux is compiled from */
 	struct map included; /* from a path to the struct include_list of its #include lines */
 	VEC(struct include_list *) lists; /* owns them */
+	VEC(const char *) upward; /* those of the units with "..", as kbuild calls them */
 	char *unit_text; /* holds the keys of units */
 };
 /* source_index_load - read both indexes; make the one of units if this vmlinux has none yet. */

@@ -54,7 +54,7 @@ static void refuse_parent(struct build *build, const struct candidate *candidate
 			     "it is compiled for module %s, which is not among the modules in %s; "
 			     "a module that is new is built and loaded without pokepatch",
 			     module, build->files.modules_dbg);
-	else if (several && candidate->in_vmlinux)
+	else if (candidate->in_vmlinux)
 		refusals_add(&build->refusals, "parent-unknown", candidate->source,
 			     compiled->modname,
 			     "it is linked both into vmlinux and into modules (%s), each of which "
@@ -162,7 +162,7 @@ static struct error *add_units(struct build *build, struct candidate *candidate,
 		char *path = NULL;
 
 		error = modules_find(build, modules.list[i], &path);
-		if (!error && (!path || (modules.count > 1 && candidate->in_vmlinux)))
+		if (!error && (!path || candidate->in_vmlinux))
 			refuse_parent(build, candidate, compiled, modules.list[i],
 				      modules.count > 1);
 		if (!error)
@@ -398,6 +398,38 @@ static struct error *try_units(struct build *build, struct candidates *candidate
 	return error;
 }
 
+/*
+ * vmlinux may have a source's code more than once: arm64 compiles some of KVM's for EL1, and again,
+ * by a way with "..", for EL2.  Refuse such a source, because no patch reaches that copy.
+ */
+static void refuse_copies(struct build *build, const struct source_index *index)
+{
+	struct map names = {}; /* from a changed path to the name of a unit of it */
+	VEC(char *) paths = {};
+
+	for (size_t i = 0; i < index->upward.count; i++) {
+		const char *name = index->upward.list[i];
+		char *path = path_normalise(name);
+
+		if (!path)
+			continue;
+		*vec_push(&paths) = path;
+		if (!has_suffix(path, ".c") || source_is_special(name) ||
+		    !changes_find(build->changes, path))
+			continue;
+		if (map_has(&index->units, path) || map_has(&names, path))
+			refusals_add(&build->refusals, "parent-unknown", path, name,
+				     "the kernel has its code more than once; what is compiled as %s would "
+				     "keep the old code",
+				     name);
+		*map_slot(&names, path) = (void *)name;
+	}
+	for (size_t i = 0; i < paths.count; i++)
+		free(paths.list[i]);
+	vec_deinit(&paths);
+	map_deinit(&names);
+}
+
 /* Find the units of source files that no other way has led to. */
 static struct error *find_upward(struct build *build, const struct source_index *index,
 				 bool *ret_damaged)
@@ -464,13 +496,16 @@ static int order_units(const void *a, const void *b)
 
 static struct error *look_for_units(struct build *build, bool *ret_damaged)
 {
-	struct candidates candidates;
+	struct candidates candidates = {};
 	struct source_index index;
 	struct error *error;
 
 	TRY(build_make_shadow(build));
 	TRY(source_index_load(build, &index));
-	error = candidates_find(build, &index, &candidates);
+	refuse_copies(build, &index);
+	error = build_check_refusals(build);
+	if (!error)
+		error = candidates_find(build, &index, &candidates);
 	if (!error)
 		error = try_units(build, &candidates, ret_damaged);
 	if (!error && !*ret_damaged)

@@ -90,3 +90,24 @@ relocs() {
 		[[ $output == *$'\n'"  $what "* ]]
 	done
 }
+
+@test "a source that vmlinux has more than once is refused, by whichever ways it is compiled" {
+	# Also by its own name, or only by two ways with "..".
+	edited arch/arm64/kvm/hyp/pgtable.c -e 's/^\treturn _kvm_pgtable_walk(&walk_data);/\tbarrier();\n&/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"pgtable.c: refused [parent-unknown]: the kernel has its code more than once; what is compiled as arch/arm64/kvm/hyp/nvhe/../pgtable.c "* ]]
+	rm x.patch
+	edited arch/arm64/kvm/hyp/aarch32.c -e 's/^\tu32 pc = \*vcpu_pc(vcpu);/&\n\tbarrier();/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"aarch32.c: refused [parent-unknown]: the kernel has its code more than once; "* ]]
+	# This one once, by such a way.
+	rm x.patch
+	edited virt/kvm/eventfd.c -e 's/\tmutex_lock(&kvm->irqfds.resampler_lock);/&\n\tbarrier();/'
+	"$program" -q -k "$release" -o x.ko x.patch
+}
+
+@test "a function whose computed gotos would lead into the old one is refused" {
+	edited kernel/bpf/core.c -e 's/tail_call_cnt >= MAX_TAIL_CALL_CNT)/tail_call_cnt >= MAX_TAIL_CALL_CNT + 2)/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"refused [section-needed]: 'jumptable."*"' leads into the kernel's '___bpf_prog_run'"* ]]
+}
