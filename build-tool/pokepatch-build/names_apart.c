@@ -3,7 +3,8 @@
  * Keeping apart what the new code of several parents calls by one name.  In the kernel each module
  * has global names of its own: two modules that link the same object both have all its functions.
  * In a patch module all output objects are linked together.  What was changed is local there, so
- * this is about new functions and variables only.
+ * this is about new functions and variables only.  A new one of a module must not be taken by code
+ * that means vmlinux's, nor by code that runs without the module.
  */
 #include "pokepatch-build/names_apart.h"
 
@@ -17,7 +18,7 @@ struct names {
 	struct object *objects; /* for each unit; those of units without output are empty */
 	struct map parents;	/* parent of the first definition, by name */
 	struct map of_parent;	/* set for "PARENT:NAME" */
-	struct map apart;	/* set for names that several parents define */
+	struct map apart;	/* set for names that several parents define, or vmlinux too */
 	VEC(char *) strings;	/* names and keys */
 };
 
@@ -49,8 +50,12 @@ static struct error *read_outputs(const struct build *build, struct names *names
 		for (size_t j = 1; j < object->symbols.count; j++) {
 			const struct symbol *symbol = object->symbols.list[j];
 
-			if (is_global(symbol) && symbol->section)
-				add_definition(names, build->units[i].parent, symbol->name);
+			if (!is_global(symbol) || !symbol->section)
+				continue;
+			add_definition(names, build->units[i].parent, symbol->name);
+			if (build->units[i].parent_path &&
+			    parent_global(build->comparison->vmlinux, symbol->name))
+				*map_slot(&names->apart, symbol->name) = (char *)symbol->name;
 		}
 	}
 	return NULL;
@@ -93,7 +98,42 @@ static struct error *rename_all(const struct build *build, struct names *names)
 	return NULL;
 }
 
-struct error *names_keep_apart(const struct build *build)
+/* Does the unit's code run only while the module is loaded? */
+static bool runs_with(const struct build *build, const struct unit *unit, const char *module)
+{
+	const struct parent *own = map_get(&build->comparison->modules_by_name, unit->parent);
+
+	return !strcmp(unit->parent, module) || !strcmp(module, "vmlinux") ||
+	       (own && parent_depends(own, module));
+}
+
+static void refuse_absent(struct build *build, const struct names *names)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct unit *unit = &build->units[i];
+		const struct object *object = &names->objects[i];
+
+		for (size_t j = 1; j < object->symbols.count; j++) {
+			const struct symbol *symbol = object->symbols.list[j];
+			const char *module = is_global(symbol) && !symbol->section
+						     ? map_get(&names->parents, symbol->name)
+						     : NULL;
+
+			if (!module || map_has(&names->apart, symbol->name) ||
+			    runs_with(build, unit, module))
+				continue;
+			_free_ char *own = xasprintf("%s:%s", unit->parent, symbol->name);
+			if (map_has(&names->of_parent, own))
+				continue;
+			refusals_add(&build->refusals, "symbol-in-module", unit->source, symbol->name,
+				     "'%s' is new in module %s, which need not be loaded when this code "
+				     "runs: %s does not depend on it",
+				     symbol->name, module, unit->parent);
+		}
+	}
+}
+
+struct error *names_keep_apart(struct build *build)
 {
 	struct names names = {0};
 	bool several = false;
@@ -104,6 +144,10 @@ struct error *names_keep_apart(const struct build *build)
 		return NULL;
 	names.objects = xcalloc(build->nr_units, sizeof(*names.objects));
 	struct error *error = read_outputs(build, &names);
+	if (!error) {
+		refuse_absent(build, &names);
+		error = build_check_refusals(build);
+	}
 	if (!error)
 		error = rename_all(build, &names);
 	for (size_t i = 0; i < build->nr_units; i++)

@@ -263,6 +263,15 @@ static struct error *leads_wrong(const struct check *check, const struct thing *
 		     fixup->place - from->place, thing_name(from), target_name(check, fixup), to);
 }
 
+static bool has_global(const struct symtab *symtab, const char *name)
+{
+	symtab_load((struct symtab *)symtab, &name, 1);
+	for (const struct known_symbol *known = symtab_get(symtab, name); known; known = known->next)
+		if (known->global)
+			return true;
+	return false;
+}
+
 /* The parent with the global symbol: the unit's own, then vmlinux, then any module; or NULL. */
 static const struct symtab *owner_of(const struct check *check, const struct source *source,
 				     const char *name)
@@ -282,15 +291,7 @@ static const struct symtab *owner_of(const struct check *check, const struct sou
 
 static bool own_module_has(const struct source *source, const char *name)
 {
-	const struct symtab *own = source->parent;
-
-	if (!own || own->vmlinux)
-		return false;
-	symtab_load((struct symtab *)own, &name, 1);
-	for (const struct known_symbol *known = symtab_get(own, name); known; known = known->next)
-		if (known->global)
-			return true;
-	return false;
+	return source->parent && !source->parent->vmlinux && has_global(source->parent, name);
 }
 
 /* Error: a call or jump that the loader relocates may not reach as far as vmlinux. */
@@ -320,6 +321,21 @@ static bool was_static(const struct source *source, const char *name)
 	return !source->whole && (!orig || orig->bind == STB_LOCAL);
 }
 
+/*
+ * May the unit mean what another one defines?  Of another parent, only what is new there: a module's
+ * own name comes first, then vmlinux's, and a module that need not be loaded has none to give.
+ */
+static bool may_define(const struct check *check, const struct source *from,
+		       const struct source *other, const char *name)
+{
+	if (!from->unit || !other->unit || !from->parent || from->parent == other->parent)
+		return true;
+	if (own_module_has(from, name))
+		return false;
+	return other->parent->vmlinux || (!has_global(check->proof->parents.list[0], name) &&
+					  symtab_depends_on(from->parent, other->parent->name));
+}
+
 /* The relocation's symbol is undefined in the unit. */
 static struct error *match_undefined(struct check *check, struct thing *from,
 				     const struct reloc *reloc, const struct fixup *fixup)
@@ -327,6 +343,9 @@ static struct error *match_undefined(struct check *check, struct thing *from,
 	const char *name = reloc->symbol->name;
 	/* Another unit of the patch, the glue, or modpost's part may define it. */
 	struct source *other = proof_definer(check->proof, from->source, name);
+
+	if (other && !may_define(check, from->source, other, name))
+		other = NULL;
 	const struct symbol *symbol = other ? map_get(&other->by_name, name) : NULL;
 	struct thing *to = symbol ? source_at(other, symbol->section, symbol->value) : NULL;
 	const bool at_entry = to && symbol->value == to->start;

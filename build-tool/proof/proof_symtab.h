@@ -67,6 +67,8 @@ void symtab_load(struct symtab *symtab, const char *const *names, size_t count);
 const struct known_symbol *symtab_get(const struct symtab *symtab, const char *name);
 /* symtab_bytes - all bytes of a symbol, borrowed; NULL: the file does not have them. */
 const unsigned char *symtab_bytes(const struct symtab *symtab, const struct known_symbol *symbol);
+/* symtab_depends_on - whether loading this module first loads the one called name. */
+bool symtab_depends_on(const struct symtab *symtab, const char *name);
 /* symtab_position - which one of its name the symbol is, from 1 on, as kallsyms counts. */
 uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol *symbol);
 

@@ -261,6 +261,40 @@ const unsigned char *symtab_bytes(const struct symtab *symtab, const struct know
 	return (const unsigned char *)data->d_buf + offset;
 }
 
+/* Is the module in a list "nf_tables,libcrc32c"?  Names of files have "-" where others have "_". */
+static bool list_has(const char *list, const char *name)
+{
+	for (size_t length; *list; list += length + (list[length] == ',')) {
+		size_t i = 0;
+
+		length = strcspn(list, ",");
+		while (i < length && name[i] == (list[i] == '-' ? '_' : list[i]))
+			i++;
+		if (i == length && !name[i])
+			return true;
+	}
+	return false;
+}
+
+bool symtab_depends_on(const struct symtab *symtab, const char *name)
+{
+	static const char line[] = "depends=";
+
+	for (size_t i = 1; i < symtab->section_count; i++) {
+		Elf_Scn *scn = strcmp(symtab->sections[i], ".modinfo") ? NULL
+								       : elf_getscn(symtab->elf, i);
+		const Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+		const char *text = data ? data->d_buf : NULL;
+
+		if (!text || !data->d_size || text[data->d_size - 1])
+			continue;
+		for (size_t at = 0; at < data->d_size; at += strlen(text + at) + 1)
+			if (has_prefix(text + at, line) && list_has(text + at + strlen(line), name))
+				return true;
+	}
+	return false;
+}
+
 uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol *symbol)
 {
 	uint32_t position = 1;

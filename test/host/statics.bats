@@ -71,6 +71,35 @@ uses_kernels() {
 	[[ $output == *"refused [symbol-in-module]: 'fuse_permission' is in module fuse"* ]]
 }
 
+@test "a new function of a module, from units that may run without it" {
+	edited lib/crc7.c '/^EXPORT_SYMBOL(crc7_be_syndrome_table);/a u8 crc7_new(void);\nu8 noinline crc7_new(void) { return crc7_be_syndrome_table[sizeof(long)]; }'
+	edited fs/binfmt_misc.c 's/^\tchar \*s = enabled ?/\textern u8 crc7_new(void);\n\tchar *s = enabled \&\& crc7_new() ?/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"fs/binfmt_misc.c: refused [symbol-in-module]: 'crc7_new' is new in module crc7, which need not be loaded when this code runs: binfmt_misc does not depend on it"* ]]
+	rm x.patch
+	edited fs/fuse/dir.c '/^static int fuse_permission/i int fuse_new(void);\nint noinline fuse_new(void) { return 4711; }'
+	edited fs/proc/uptime.c -e '/^static int uptime_proc_show/i extern int fuse_new(void);' -e 's/^\tidle_nsec = 0;/\tidle_nsec = fuse_new();/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"'fuse_new' is new in module fuse, which need not be loaded when this code runs: vmlinux does not depend on it"* ]]
+}
+
+# vmlinux exports the first, and not the second.
+@test "a new function of a module of a name that vmlinux has" {
+	local name type parameters
+	while read -r name parameters type; do
+		parameters=${parameters//+/ }
+		rm -f x.patch
+		edited fs/proc/loadavg.c 's/%u\/%d %d/%u\/%d  %d/'
+		edited fs/fuse/control.c "/^static ssize_t fuse_conn_abort_write/i $type $name$parameters;\n$type $name$parameters { return ($type)4711; }"
+		"$program" -q -k "$release" -o x.ko x.patch
+		nm x.ko | grep -q " T $name.fuse\$"
+		run -1 grep -q " T $name\$" <(nm x.ko)
+	done <<-'END'
+		task_active_pid_ns (struct+task_struct+*task) struct pid_namespace *
+		nr_running (void) unsigned int
+	END
+}
+
 # net/ipv6/calipso.c and net/netlabel/netlabel_calipso.c have a function of this name each.
 @test "of a name that the kernel has already" {
 	edited net/ipv6/calipso.c 's/^static int calipso_cache_add/int calipso_cache_add/'
