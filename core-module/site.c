@@ -604,13 +604,13 @@ bool pp_sites_linger_retry(void)
 		if (failed)
 			list_splice_init(&back, &lingering);
 	}
-	site_linger_end_all(&back);
 	/*
-	 * pp_ftrace_update() has registered the core's ops.  Without patches no later event would
-	 * unregister it.
+	 * pp_claim_release() or pp_ftrace_update() may have registered the core's ops.  Without
+	 * patches no later event would unregister it.  The sites still hold the core.
 	 */
-	if (update && list_empty(&pp_patches))
+	if (list_empty(&pp_patches))
 		pp_ftrace_stop();
+	site_linger_end_all(&back);
 	return !list_empty(&lingering);
 }
 
