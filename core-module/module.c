@@ -350,8 +350,11 @@ static int module_parent_coming(struct module *mod, struct refusal *refusal)
 			break;
 		}
 	}
-	if (ret)
+	if (ret) {
 		module_parent_going(mod);
+		/* The notifier chain does not tell who refused a module that it goes. */
+		pp_sites_module_going(mod);
+	}
 	return ret;
 }
 
