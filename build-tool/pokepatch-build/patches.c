@@ -56,6 +56,8 @@ static const struct file_rule {
 	{MATCH_SUFFIX, ".lds.S", FILE_REFUSE, "makefile-changed",
 	 "the linker script of a running kernel cannot change; leave this file out of the diff"},
 	{MATCH_FOLDER, "scripts/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "arch/*/configs/", FILE_IGNORE, NULL, NULL},
+	{MATCH_FOLDER, "kernel/configs/", FILE_IGNORE, NULL, NULL},
 	{MATCH_SUFFIX, ".c", FILE_COMPILE, NULL, NULL},
 	{MATCH_FOLDER, "arch/*/entry/vdso/", FILE_REFUSE, "vdso-changed",
 	 "the vDSO is mapped into every process and cannot be live-patched"},
