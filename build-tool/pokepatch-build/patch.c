@@ -336,6 +336,23 @@ static bool is_epoch(const char *after)
 	return has_prefix(after, "1970-01-01 ") || has_prefix(after, "1969-12-31 ");
 }
 
+static bool read_hunk_header(const char *line, struct patch_hunk *hunk);
+
+/*
+ * Does the old or the new file have no line in the hunk behind the names?  Where all files have the
+ * epoch, as in some distributions, it marks no missing one.
+ */
+static bool side_is_empty(const struct reader *reader, bool new)
+{
+	struct patch_hunk hunk = {};
+	struct reader next;
+
+	if (!reader_peek(reader, &next))
+		return false;
+	_free_ char *line = xstrndup(next.line, next.length);
+	return read_hunk_header(line, &hunk) && !(new ? hunk.new_count : hunk.old_count);
+}
+
 /* Read the lines "--- OLD" (the current line) and "+++ NEW". */
 static struct error *read_names(struct reader *reader, struct patch_entry *entry)
 {
@@ -353,9 +370,9 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 	if (!old_path && !new_path)
 		return fault(reader, "both file names are /dev/null");
 	if (!git && entry->change == PATCH_MODIFY) {
-		if (!old_path || is_epoch(old_after))
+		if (!old_path || (is_epoch(old_after) && side_is_empty(reader, false)))
 			entry->change = PATCH_CREATE;
-		else if (!new_path || is_epoch(new_after))
+		else if (!new_path || (is_epoch(new_after) && side_is_empty(reader, true)))
 			entry->change = PATCH_DELETE;
 	}
 	if (old_path && entry->change != PATCH_CREATE)

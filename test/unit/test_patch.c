@@ -166,6 +166,14 @@ static void test_new_and_deleted(void **state)
 	assert_int_equal(patch.entries[2].change, PATCH_CREATE);
 	assert_true(patch.entries[2].hunks[0].lines[0].no_newline);
 	patch_deinit(&patch);
+	/* Where every file has the epoch. */
+	parse("--- a/n.c\t1970-01-01 00:00:01.000000000 +0000\n+++ b/n.c\t1970-01-01 00:00:01.0 +0000\n"
+	      "@@ -1 +1 @@\n-a\n+b\n",
+	      &patch);
+	assert_int_equal(patch.entries[0].change, PATCH_MODIFY);
+	assert_string_equal(patch.entries[0].old_path, "n.c");
+	assert_string_equal(patch.entries[0].new_path, "n.c");
+	patch_deinit(&patch);
 }
 
 static void test_names(void **state)
