@@ -443,6 +443,15 @@ struct error *file_copy(const char *from, const char *to)
 	return copy(from, to, true);
 }
 
+struct error *file_copy_mode(const char *from, const char *to, mode_t mode)
+{
+	char *text _free_ = NULL;
+	size_t length;
+
+	TRY(file_read(from, &text, &length));
+	return file_write_mode(to, text, length, mode, true);
+}
+
 struct error *file_copy_scratch(const char *from, const char *to)
 {
 	return copy(from, to, false);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "common/error.h"
 
@@ -129,6 +130,8 @@ struct error *file_write_unsynced(const char *path, const void *bytes, size_t le
 struct error *file_write_scratch(const char *path, const void *bytes, size_t length);
 struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */
 struct error *file_copy_scratch(const char *from, const char *to); /* the same, not synced */
+/* file_copy_mode - as file_copy(), but with @mode, whatever the source's mode and the umask are. */
+struct error *file_copy_mode(const char *from, const char *to, mode_t mode);
 bool file_exists(const char *path);
 struct error *make_dirs(const char *path);     /* like mkdir -p */
 struct error *remove_tree(const char *path);   /* like rm -rf; @path need not exist */

@@ -23,6 +23,10 @@
 #define SUFFIX ".ko"
 #define UNIT "pokepatch.service"
 
+/* The kernel loads these files at boot, so only their owner may change them. */
+#define FILE_MODE   0644
+#define FOLDER_MODE 0755
+
 char *installed_name(const char *name)
 {
 	char *file = xasprintf(PREFIX "%s" SUFFIX, name);
@@ -233,16 +237,43 @@ static struct error *find_and_check_core(struct cli_call *call, const struct pla
 	return error;
 }
 
-/* Copy each file atomically.  The patch comes last: with it the patch counts as installed. */
+/* Is @path of this type, with this mode, and ours? */
+static bool has_mode(const char *path, mode_t type, mode_t mode)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && st.st_mode == (type | mode) && st.st_uid == geteuid();
+}
+
+/* Would copying @from to @to change nothing? */
+static bool is_copied(const char *from, const char *to)
+{
+	return has_mode(to, S_IFREG, FILE_MODE) && same_contents(from, to);
+}
+
+/* Make the folder, or take an existing one over: another user could replace the files in it. */
+static struct error *make_folder(const char *path)
+{
+	TRY(make_dirs(path));
+	if (!has_mode(path, S_IFDIR, FOLDER_MODE) &&
+	    (chown(path, geteuid(), (gid_t)-1) < 0 || chmod(path, FOLDER_MODE) < 0))
+		return error_errno("cannot set the owner and mode of '%s'", path);
+	return NULL;
+}
+
+/*
+ * Copy each file atomically.  The patch comes last: with it the patch counts as installed.  A file
+ * of the wrong mode or owner is copied anew, because a process may still have it open for writing.
+ */
 static struct error *copy_files(const struct place *place, const char *core, const char *patch,
 				const char *to)
 {
 	_free_ char *core_to = xasprintf("%s/" CORE_FILE, place->folder);
 
-	TRY(make_dirs(place->folder));
-	if (!same_contents(core, core_to))
-		TRY(file_copy(core, core_to));
-	return file_copy(patch, to);
+	TRY(make_folder(place->folder));
+	if (!is_copied(core, core_to))
+		TRY(file_copy_mode(core, core_to, FILE_MODE));
+	return file_copy_mode(patch, to, FILE_MODE);
 }
 
 static struct error *install_at(struct cli_call *call, const struct patch_file *file,
@@ -255,7 +286,8 @@ static struct error *install_at(struct cli_call *call, const struct patch_file *
 	struct error *error, *second;
 
 	TRY(find_and_check_core(call, place, file->path, &core));
-	if (same_contents(file->path, to) && same_contents(core, core_to)) {
+	if (is_copied(file->path, to) && is_copied(core, core_to) &&
+	    has_mode(place->folder, S_IFDIR, FOLDER_MODE)) {
 		TRY(systemctl(call, "enable"));
 		return error_new(STATUS_NOTHING, "patch '%s' is installed already", file->name);
 	}

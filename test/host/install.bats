@@ -88,6 +88,39 @@ install_it() { # FILE [OPTION...]
 	nothing_installed
 }
 
+# modes - of the folder, and of the files in it.
+modes() {
+	(cd "$folder" && stat -c %a . && stat -c %a -- *) | paste -sd ' '
+}
+
+@test "only the owner may write what is installed, whatever the modes were and the umask is" {
+	local mask
+	cp "$core" "$BATS_TEST_TMPDIR/pokepatch.ko"
+	cp "$patch" "$BATS_TEST_TMPDIR/patch.ko"
+	core=$BATS_TEST_TMPDIR/pokepatch.ko
+	chmod 666 "$core"
+	chmod 6777 "$BATS_TEST_TMPDIR/patch.ko"
+	for mask in 000 077; do
+		(umask $mask && install_it "$BATS_TEST_TMPDIR/patch.ko")
+		[ "$(modes)" = "755 644 644" ]
+		"$pokepatch" uninstall --root "$root" -k "$release" proc-version
+	done
+
+	echo "== what an earlier version installed is corrected"
+	for mode in 666 600; do
+		for file in "$folder"/pokepatch{,-proc-version}.ko; do
+			[ -e "$file" ] || install_it "$BATS_TEST_TMPDIR/patch.ko"
+			chmod $mode "$file"
+			install_it "$BATS_TEST_TMPDIR/patch.ko"
+			[ "$(modes)" = "755 644 644" ]
+		done
+	done
+	chmod 777 "$folder"
+	install_it "$BATS_TEST_TMPDIR/patch.ko"
+	[ "$(modes)" = "755 644 644" ]
+	fails 3 "installed already" install_it "$BATS_TEST_TMPDIR/patch.ko"
+}
+
 @test "what cannot be installed leaves nothing behind" {
 	fails 1 "No such file" install_it "$root/none.ko"
 	fails 1 "not a patch made by pokepatch-build" install_it "$core"
