@@ -102,6 +102,39 @@ status_file() {
 	[ ! -e s/conf/key ]
 }
 
+# killed_by_ln ARGUMENT... - run it, and kill it as soon as it has put a package into stable.
+killed_by_ln() {
+	mkdir -p fake
+	cat >fake/ln <<-END
+		#!/bin/sh
+		$(command -v ln) "\$@"
+		[ "\$1" = -f ] || kill -KILL \$PPID
+	END
+	chmod +x fake/ln
+	run env PATH="$PWD/fake:$PATH" "$repo" "$@"
+	[ "$status" -eq 137 ]
+}
+
+@test "a promotion that was killed, and is repeated, gives the level to no more machines" {
+	"$repo" init r owner@example.org
+	level 1
+	"$repo" add r "${name}_1_$arch.deb"
+	"$repo" promote -p 50 r
+	level 2
+	"$repo" add r "${name}_2_$arch.deb"
+	killed_by_ln promote -p 20 r
+	[ -e "r/pool/stable/${name}_2_$arch.deb" ]
+	"$repo" promote -p 20 r
+	run -0 "$repo" list r
+	[ "${lines[1]}" = "stable $name 2 20%" ]
+	[ "$(grep -c '^Phased-Update-Percentage: 20$' r/dists/stable/main/binary-"$arch"/Packages)" -eq 1 ]
+	# list prints the percentage of the newest version, which here has none.
+	rm "r/pool/stable/${name}_2_$arch.deb"
+	echo "$name 2 20" >r/conf/phases/stable
+	run -0 "$repo" list r
+	[ "${lines[1]}" = "stable $name 1 100%" ]
+}
+
 @test "what cannot be is told in one line, and changes nothing" {
 	"$repo" init r owner@example.org
 	level 1
