@@ -135,6 +135,23 @@ killed_by_ln() {
 	[ "${lines[1]}" = "stable $name 1 100%" ]
 }
 
+@test "a level that is held stays held when a newer one is promoted, while the pool has it" {
+	local packages=r/dists/stable/main/binary-$arch/Packages version
+	"$repo" init r owner@example.org
+	for version in 1 2 3 4; do
+		level $version
+		"$repo" add r "${name}_${version}_$arch.deb"
+		"$repo" promote -p $(((version - 2) * (version - 2) * 10)) r
+	done
+	# 10, 0, 10 and 40 percent.
+	[ "$(sed -n 's/^Phased-Update-Percentage: //p' "$packages" | paste -sd ' ')" = "10 0 10 40" ]
+	"$repo" phase r 100
+	[ "$(sed -n 's/^Phased-Update-Percentage: //p' "$packages" | paste -sd ' ')" = "10 0 10" ]
+	rm "r/pool/stable/${name}_2_$arch.deb"
+	"$repo" phase r 50
+	[ "$(cat r/conf/phases/stable)" = "$(printf "$name %s\n" "1 10" "3 10" "4 50")" ]
+}
+
 @test "what cannot be is told in one line, and changes nothing" {
 	"$repo" init r owner@example.org
 	level 1
