@@ -89,11 +89,21 @@ status_file() {
 	"$repo" promote r
 	[ "$(grep -c "^Package: $name$" r/dists/stable/main/binary-"$arch"/Packages)" -eq 1 ]
 	[ "$(grep -c "^Package: $name$" r/dists/stable/main/binary-$other/Packages)" -eq 1 ]
-	# A year later the indices of before are gone, and those of today are not.
-	find r/dists -path '*/by-hash/*' -exec touch -d '-1 year' {} +
-	level 2
-	"$repo" add r "${name}_2_$arch.deb"
-	[ "$(find r/dists/canary/main/binary-"$arch"/by-hash -type f | wc -l)" -eq 2 ]
+	# A year later the indices that a client may have read about are there, and those of before are gone.
+	local hashes=r/dists/canary/main/binary-$arch/by-hash previous version
+	for version in 2 3; do
+		find r/dists -path '*/by-hash/*' -exec touch -d '-1 year' {} +
+		previous=$(sha256sum <r/dists/canary/main/binary-"$arch"/Packages.xz | cut -d ' ' -f 1)
+		level $version
+		"$repo" add r "${name}_${version}_$arch.deb"
+		[ -e "$hashes/SHA256/$previous" ]
+		[ "$(find "$hashes" -type f | wc -l)" -eq 4 ]
+	done
+	# They go a week after the next index, not before.
+	find "$hashes" -type f -links 1 -exec touch -d '-6 days' {} +
+	level 4
+	"$repo" add r "${name}_4_$arch.deb"
+	[ "$(find "$hashes" -type f | wc -l)" -eq 6 ]
 	gpg --batch --quiet --passphrase locked --pinentry-mode loopback --quick-gen-key locked@example.org ed25519
 	gpgconf --kill all
 	run -1 "$repo" init s locked@example.org </dev/null
