@@ -162,6 +162,17 @@ killed_by_ln() {
 	[ "$(cat r/conf/phases/stable)" = "$(printf "$name %s\n" "1 10" "3 10" "4 50")" ]
 }
 
+@test "every user can read the repository, whatever the umask and the packages' modes are" {
+	level 1
+	chmod 600 "${name}_1_$arch.deb"
+	umask 077
+	"$repo" init r owner@example.org
+	"$repo" add r "${name}_1_$arch.deb"
+	"$repo" promote -p 20 r
+	run -0 find r ! -perm -a=r -o -type d ! -perm -a=x -o -perm /022
+	[ -z "$output" ]
+}
+
 @test "what cannot be is told in one line, and changes nothing" {
 	"$repo" init r owner@example.org
 	level 1
