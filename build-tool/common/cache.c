@@ -55,7 +55,7 @@ struct error *cache_root(char **ret)
  * A release becomes a part of paths and of package names, so it has only characters that a package
  * name may have (Debian Policy 5.6.1), and those of versions.
  */
-static bool is_release(const char *release)
+bool cache_is_release(const char *release)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789+-._~";
@@ -68,7 +68,7 @@ struct error *cache_kernel_dir(const char *release, char **ret)
 {
 	_free_ char *root = NULL;
 
-	if (!is_release(release))
+	if (!cache_is_release(release))
 		return error_new(STATUS_FAILED,
 				 "'%s' is not a kernel release; 'uname -r' prints the running one",
 				 release);

@@ -54,6 +54,8 @@ struct kernel_files {
 
 /* cache_root - the absolute path of .../pokepatch, which is made if it is missing. */
 struct error *cache_root(char **ret);
+/* cache_is_release - may this be the name of a release, and thus of a folder in kernels/? */
+bool cache_is_release(const char *release);
 /*
  * cache_kernel_dir - the path .../pokepatch/kernels/RELEASE; the folder itself is not made.
  * Errors: @release is not a release's name.

@@ -73,6 +73,21 @@ static char **folders_in(const char *path)
 	return names.list ?: xcalloc(1, sizeof(*names.list));
 }
 
+/* The releases in kernels/, where a file system may have a lost+found, too.  For strings_free(). */
+static char **releases_in(const char *path)
+{
+	char **names = folders_in(path), **end = names;
+
+	for (char **name = names; *name; name++) {
+		if (cache_is_release(*name))
+			*end++ = *name;
+		else
+			free(*name);
+	}
+	*end = NULL;
+	return names;
+}
+
 /* The bytes that a file or folder takes up on disk; 0 if it does not exist. */
 static uint64_t disk_usage(const char *path)
 {
@@ -198,7 +213,7 @@ static struct error *list(struct cli_call *call)
 	TRY(cache_root(&root));
 	lists_path = xasprintf("%s/apt", root);
 	_free_ char *folder = xasprintf("%s/kernels", root);
-	names = folders_in(folder);
+	names = releases_in(folder);
 	for (char **name = names; *name; name++) {
 		_free_ char *dir = xasprintf("%s/%s", folder, *name);
 
@@ -490,7 +505,7 @@ static struct error *prune(struct removal *removal)
 	char **releases;
 
 	TRY(kernels_folder(&folder));
-	releases = folders_in(folder);
+	releases = releases_in(folder);
 	for (char **release = releases; !error && *release; release++)
 		error = prune_kernel(removal, *release, releases);
 	strings_free(releases);

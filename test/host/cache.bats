@@ -84,6 +84,16 @@ let_go() {
 	whole
 }
 
+@test "cache skips a folder whose name is no release" {
+	mkdir -p "$cache/kernels/"{0.1+own,lost+found,x86}/tree-1
+	run --separate-stderr "$pokepatch" cache list --json
+	[ "$(jq -r '.kernels[].release' <<<"$output")" = 0.1+own ]
+	run --separate-stderr "$pokepatch" cache prune
+	[ "$status" -eq 0 ]
+	[[ $output == "removed $cache/kernels/0.1+own/tree-1 ("*" freed" ]]
+	[ "$(cd "$cache/kernels" && echo */tree-1)" = "lost+found/tree-1 x86/tree-1" ]
+}
+
 @test "cache prune removes trees and cores that no build will use again" {
 	"$pokepatch" fetch "$release"
 	local config=$kernel/image/boot/config-$release
