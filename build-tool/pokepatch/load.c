@@ -485,7 +485,7 @@ static struct error *load_disabled(struct cli_call *call, const struct patch_fil
 	error = load_core(&loading, cli_value(call, "core"), file->path, release);
 	if (!error)
 		error = load_patch(&loading, call, file);
-	if (!error || (loading.module && sysfs_patch_retries(file->name)))
+	if (!error || (loading.module && sysfs_patch_pending(file->name)))
 		return error;
 	return loading_undo(&loading, error);
 }
@@ -509,7 +509,7 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 	if (guarded)
 		TRY(crash_guard_begin(file));
 	error = load_disabled(call, file, release);
-	if (guarded && error && !sysfs_patch_retries(file->name))
+	if (guarded && error && !sysfs_patch_pending(file->name))
 		crash_guard_failed(file->name);
 	else if (guarded)
 		crash_guard_succeeded(file->name);
@@ -600,7 +600,8 @@ struct error *temporary_patch_unload(struct temporary_patch *patch)
 	_kmod_ struct kmod_ctx *kmod = NULL;
 	_free_ char *module = xasprintf(MODULE_PREFIX "%s", patch->name);
 
-	if (patch->enabled && sysfs_patch_enabled(patch->name))
+	if (patch->enabled &&
+	    (sysfs_patch_enabled(patch->name) || sysfs_patch_pending(patch->name)))
 		TRY(sysfs_switch(patch->name, false));
 	patch->enabled = false;
 	if (!patch->module)
@@ -736,8 +737,8 @@ struct error *cli_unload(struct cli_call *call)
 		return livepatch_unload(call, livepatch);
 	TRY(sysfs_find_patch(call->arguments[0], &name));
 	TRY(require_root("unload"));
-	/* The write also ends what the core would try again, which holds the module. */
-	if (sysfs_patch_enabled(name) || sysfs_patch_retries(name))
+	/* The write also ends what the core tries now or will try again, which holds the module. */
+	if (sysfs_patch_enabled(name) || sysfs_patch_pending(name))
 		TRY(switch_patch(call, name, false));
 	TRY(quiet_kmod_new(&kmod));
 	module = xasprintf(MODULE_PREFIX "%s", name);
@@ -762,7 +763,7 @@ static struct error *switch_loaded(struct cli_call *call, bool on)
 		return on ? livepatch_enable(livepatch) : livepatch_disable(call, livepatch);
 	TRY(sysfs_find_patch(call->arguments[0], &name));
 	/* If the core tries to switch it the other way, the write ends that. */
-	if (sysfs_patch_enabled(name) == on && !sysfs_patch_retries(name))
+	if (sysfs_patch_enabled(name) == on && !sysfs_patch_pending(name))
 		return error_new(STATUS_NOTHING, "patch '%s' is %s already", name,
 				 on ? "enabled" : "disabled");
 	return switch_patch(call, name, on);

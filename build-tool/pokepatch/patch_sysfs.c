@@ -12,6 +12,7 @@
 
 #include "common/args.h"
 #include "common/build_id.h"
+#include "common/proc.h"
 #include "pokepatch/patch_sysfs.h"
 #include "pokepatch/table.h"
 
@@ -233,6 +234,20 @@ static struct error *switch_error(const char *name, bool on, int number)
 			 name, way, strerror(number));
 }
 
+/* A signal has ended the wait for a switch, but the core goes on with it. */
+static struct error *left_error(const char *name, bool on)
+{
+	_free_ char *timeout = patch_attribute(name, "timeout_ms");
+	_free_ char *end = sysfs_patch_retries(name)
+				   ? xstrdup("it succeeds")
+				   : xasprintf("its timeout of %s ms", timeout ? timeout : "?");
+
+	return error_new(STATUS_FAILED,
+			 "patch '%s': interrupted; the core goes on trying to switch it %s until "
+			 "%s; to stop that: pokepatch %s %s",
+			 name, on ? "on" : "off", end, on ? "disable" : "enable", name);
+}
+
 /* Write to a file; 0 or an errno. */
 static int write_file(const char *path, const char *text, int flags)
 {
@@ -286,6 +301,18 @@ struct error *sysfs_set_evict(const char *name, int level)
 	return number ? error_errno("cannot set evict of patch '%s'", name) : NULL;
 }
 
+static bool is_switching(const char *state)
+{
+	return !strcmp(state, "enabling") || !strcmp(state, "disabling");
+}
+
+bool sysfs_patch_pending(const char *name)
+{
+	_free_ char *state = patch_attribute(name, "state");
+
+	return (state && is_switching(state)) || sysfs_patch_retries(name);
+}
+
 bool sysfs_patch_retries(const char *name)
 {
 	_free_ char *state = patch_attribute(name, "state");
@@ -316,15 +343,19 @@ static int switch_errno(const char *name)
 	return number > 0 ? number : ECANCELED;
 }
 
-/* The state after a switch, owned by the caller.  The core's timeout bounds the wait. */
-static char *settled_state(const char *name)
+/*
+ * Wait until a switch is over: true; or until a signal comes: false.  The core's timeout bounds the
+ * wait.
+ */
+static bool wait_settled(const char *name)
 {
 	for (;;) {
-		char *state = patch_attribute(name, "state");
+		_free_ char *state = patch_attribute(name, "state");
 
-		if (!state || (strcmp(state, "enabling") != 0 && strcmp(state, "disabling") != 0))
-			return state;
-		free(state);
+		if (!state || !is_switching(state))
+			return true;
+		if (proc_interrupted())
+			return false;
 		usleep(SETTLE_POLL_US);
 	}
 }
@@ -338,12 +369,15 @@ static char *settled_state(const char *name)
 struct error *sysfs_switch(const char *name, bool on)
 {
 	const char *text = on ? "1\n" : "0\n";
-	int number = write_attribute(name, "enabled", text, O_NONBLOCK);
+	int number;
 
+	TRY(proc_check_interrupted());
+	number = write_attribute(name, "enabled", text, O_NONBLOCK);
 	if (number == EBUSY) {
 		number = write_attribute(name, "enabled", text, 0);
 	} else if (!number) {
-		free(settled_state(name));
+		if (!wait_settled(name))
+			return left_error(name, on);
 		if (sysfs_patch_enabled(name) != on)
 			number = switch_errno(name);
 	}
@@ -625,7 +659,7 @@ struct error *sysfs_other_levels(const char *name, bool on, struct args *ret)
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) && sysfs_patch_level(names[i]) &&
 		    sysfs_patch_enabled(names[i]) == on &&
-		    (on || sysfs_patch_retries(names[i])))
+		    (on || sysfs_patch_pending(names[i])))
 			args_add(ret, names[i]);
 	strings_free(names);
 	return NULL;

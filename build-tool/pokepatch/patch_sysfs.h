@@ -73,6 +73,8 @@ struct error *sysfs_set_evict(const char *name, int level);
 
 /* sysfs_patch_retries - were tasks in the way of a switch, which the core tries again? */
 bool sysfs_patch_retries(const char *name);
+/* sysfs_patch_pending - is the core switching the patch, or will it try that again? */
+bool sysfs_patch_pending(const char *name);
 
 /*
  * sysfs_set_mode - set how calls to the functions of a disabled patch are rerouted when it is
@@ -89,7 +91,7 @@ struct error *sysfs_set_replace(const char *name, const char *names);
 /*
  * sysfs_switch - switch a patch on or off, and wait until the core has done it or given up.
  * STATUS_REFUSED: tasks are in the way, which the text names, or the code in memory is not the one
- * for which the patch was made.
+ * for which the patch was made.  If a signal interrupts us, the core goes on: the patch is pending.
  */
 struct error *sysfs_switch(const char *name, bool on);
 

@@ -321,7 +321,12 @@ static struct error *trace(struct temporary_patch *patch)
 	/* Switch the patch on only now, so that no marker is lost. */
 	if (!error && !is_on(patch)) {
 		error = sysfs_switch(patch->name, true);
-		patch->enabled = !error;
+		patch->enabled = !error || sysfs_patch_pending(patch->name);
+	}
+	/* A switch that goes on after the signal is undone at the end. */
+	if (error && proc_interrupted()) {
+		error_destroy(error);
+		error = proc_check_interrupted();
 	}
 	if (!error) {
 		fprintf(stderr, "pokepatch: '%s' is on; Ctrl-C ends it\n", patch->name);

@@ -66,6 +66,35 @@ load repository
 	[ "$output" = "no patch is loaded, nor is the core module" ]
 }
 
+@test "a signal ends the wait for a switch, but not the switch, and the opposite command does" {
+	local patch way command opposite enabled
+	export POKEPATCH_SYSFS=$BATS_TEST_TMPDIR/sys
+	patch=$POKEPATCH_SYSFS/kernel/pokepatch/x
+	mkdir -p "$patch"
+	touch "$patch/evict"
+	echo 7000 >"$patch/timeout_ms"
+	echo 0 >"$patch/retry_ms"
+	while read -r way command opposite enabled; do
+		echo "${command%e}ing" >"$patch/state"
+		echo "$enabled" >"$patch/enabled"
+		fails 1 "patch 'x': interrupted; the core goes on trying to switch it $way until its timeout of 7000 ms; to stop that: pokepatch $opposite x" \
+			timeout --preserve-status -s TERM -k 20 1 "$pokepatch" "$command" --evict x
+		[ "$(cat "$patch/evict")" = 0 ]
+		# The core has not switched the patch yet; it is done while the opposite command waits.
+		echo "$enabled" >"$patch/enabled"
+		(sleep 0.3 && echo "${opposite}d" >"$patch/state") &
+		timeout 20 "$pokepatch" "$opposite" x
+		wait
+	done <<-END
+		on enable disable 0
+		off disable enable 1
+	END
+	echo 100 >"$patch/retry_ms"
+	echo enabling >"$patch/state"
+	fails 1 "until it succeeds; to stop that: pokepatch disable x" \
+		timeout --preserve-status -s INT -k 20 1 "$pokepatch" enable x
+}
+
 @test "mandoc has nothing to say about the pages" {
 	local pages=("$top"/man/*.[1-8])
 	[ ${#pages[@]} -ge 5 ]
