@@ -46,8 +46,32 @@ static char *state_of(const struct patch_file *file)
 	return state ?: xstrdup("not loaded");
 }
 
-/* What a file of a cumulative patch says, and the state of the patch; NULL: it has no level. */
-static json_object *read_level(const char *path)
+/* The name of the patch of an installed file, from the file's name.  Owned by the caller. */
+static char *name_of(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1 + strlen("pokepatch-");
+	_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
+
+	return underscored(plain);
+}
+
+/* A level whose file cannot be read, so that its number is unknown.  Takes @error over. */
+static json_object *unreadable_level(const char *path, struct error *error)
+{
+	_free_ char *state = xasprintf("unreadable: %s", error->text), *name = name_of(path);
+	json_object *ret = json_object_new_object();
+
+	error_destroy(error);
+	json_add_text(ret, "name", name);
+	json_add_text(ret, "state", state);
+	return ret;
+}
+
+/*
+ * What a file of a cumulative patch says, and the state of the patch; NULL: it has no level.
+ * @of_package: the file is in livepatch/, where packages put levels and no other patches.
+ */
+static json_object *read_level(const char *path, bool of_package)
 {
 	static const char *const members[] = {"name", "level", "until", "cve", "unfixed"};
 	_free_ char *state = NULL;
@@ -61,6 +85,8 @@ static json_object *read_level(const char *path)
 		state = state_of(&file);
 		patch_file_deinit(&file);
 	}
+	if (error && of_package)
+		return unreadable_level(path, error);
 	/* The list of what is installed names a damaged file too. */
 	error_destroy(error);
 	if (!info || !json_object_object_get_ex(info, "level", NULL))
@@ -79,23 +105,28 @@ static json_object *read_level(const char *path)
 /* The cumulative patch that is installed for a release, with its state; NULL: there is none. */
 static struct error *read_livepatch(const char *release, json_object **ret)
 {
+	_free_ char *of_package = xasprintf("/lib/modules/%s/livepatch/", release);
 	char **paths = NULL;
 	size_t count = 0;
 
 	*ret = NULL;
 	TRY(installed_for(release, &paths, &count));
 	for (size_t i = 0; i < count && !*ret; i++)
-		*ret = read_level(paths[i]);
+		*ret = read_level(paths[i], has_prefix(paths[i], of_package));
 	strings_free(paths);
 	return NULL;
 }
 
 static void print_livepatch(struct buffer *out, json_object *livepatch)
 {
-	const char *until = json_text(livepatch, "until");
+	const char *level = json_text(livepatch, "level"), *until = json_text(livepatch, "until");
+	const char *state = json_text(livepatch, "state");
 
-	buffer_printf(out, "livepatch: level %s, %s\n", json_text(livepatch, "level"),
-		      json_text(livepatch, "state"));
+	if (!level) {
+		buffer_printf(out, "livepatch: %s\n", state);
+		return;
+	}
+	buffer_printf(out, "livepatch: level %s, %s\n", level, state);
 	json_print_cves(out, livepatch);
 	if (until && days_until(until) >= 0)
 		buffer_printf(out, "until: %s, %ld days\n", until, days_until(until));
@@ -109,6 +140,10 @@ static struct error *judge_livepatch(json_object *livepatch)
 	const char *state = json_text(livepatch, "state"), *until = json_text(livepatch, "until");
 	json_object *unfixed = NULL;
 
+	if (!json_text(livepatch, "level"))
+		return error_new(STATUS_REFUSED,
+				 "the level that is installed is %s; install its package again",
+				 state);
 	if (strcmp(state, "enabled"))
 		return error_new(STATUS_REFUSED, "level %s is not on: %s",
 				 json_text(livepatch, "level"), state);
@@ -139,9 +174,7 @@ static struct error *installed_patches(const char *release, json_object *ret)
 
 	TRY(installed_for(release, &paths, &count));
 	for (size_t i = 0; i < count; i++) {
-		const char *name = strrchr(paths[i], '/') + 1 + strlen("pokepatch-");
-		_free_ char *plain = xstrndup(name, strlen(name) - strlen(".ko"));
-		_free_ char *patch = underscored(plain);
+		_free_ char *patch = name_of(paths[i]);
 
 		json_object_array_add(ret, json_object_new_string(patch));
 	}

@@ -84,9 +84,14 @@ void status_metrics(struct buffer *out, json_object *status)
 	add_blocked(out, member(status, "patches"));
 	if (!livepatch)
 		return;
-	add_metric(out, "pokepatch_level", "The level that is installed.",
-		   json_object_get_int64(member(livepatch, "level")));
-	add_metric(out, "pokepatch_level_enabled", "Is that level on?", is_on(livepatch));
+	/* Of a file that cannot be read, no more is known. */
+	if (member(livepatch, "level"))
+		add_metric(out, "pokepatch_level", "The level that is installed.",
+			   json_object_get_int64(member(livepatch, "level")));
+	add_metric(out, "pokepatch_level_enabled", "Is the level that is installed on?",
+		   is_on(livepatch));
+	if (!member(livepatch, "level"))
+		return;
 	add_metric(out, "pokepatch_fixed_cves", "CVEs that the level fixes.",
 		   (int64_t)count_of(member(livepatch, "cve")));
 	add_metric(out, "pokepatch_unfixed_cves", "CVEs that the level does not fix.",

@@ -211,6 +211,26 @@ in_usr() {
 		"$dest" "$@"
 }
 
+@test "status tells of a level whose file cannot be read" {
+	local dest=$BATS_TEST_TMPDIR/dest folder file
+	export POKEPATCH_SYSFS=$BATS_TEST_TMPDIR/sys
+	folder=/usr/lib/modules/$(uname -r)/livepatch
+	file=$folder/pokepatch-level-3.ko
+	mkdir -p "$dest$folder" "$POKEPATCH_SYSFS"
+	head -c 1000 "$patch" >"$dest$file"
+	in_usr true || skip "mounts are not permitted here"
+	run -2 --separate-stderr in_usr "$pokepatch" status
+	grep -qx "livepatch: unreadable: '/lib/modules/.*/pokepatch-level-3.ko' is .*" <<<"$output"
+	grep -qx "installed: level_3" <<<"$output"
+	[[ $stderr == "pokepatch: the level that is installed is unreadable: "*"; install its package again" ]]
+	run -2 --separate-stderr in_usr "$pokepatch" status --json
+	[ "$(jq -r '.livepatch.name, (.livepatch.state | startswith("unreadable: "))' <<<"$output")" = $'level_3\ntrue' ]
+	run -2 --separate-stderr in_usr "$pokepatch" status --metrics
+	[ "$(grep '^pokepatch_level' <<<"$output")" = "pokepatch_level_enabled 0" ]
+	run -2 --separate-stderr in_usr "$pokepatch" status --vex
+	[ "$(jq -c .statements <<<"$output")" = "[]" ]
+}
+
 @test "what make install has put into /usr makes the same module; make uninstall leaves no file" {
 	local dest=$BATS_TEST_TMPDIR/dest program
 	make -s -C "$top" install DESTDIR="$dest" PREFIX=/usr
