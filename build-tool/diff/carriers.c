@@ -241,8 +241,8 @@ static bool is_left(const struct carriers *carriers, const struct atom *from)
 }
 
 /*
- * Whenever the module of the unit is loaded, its init calls the old function, also while the patch is
- * enabled.
+ * Whenever the module of the unit is loaded, its init calls the old function, also while the patch
+ * is enabled.
  */
 static void warn_init_calls(struct selection *selection, const struct atom *function,
 			    const struct atom *from)

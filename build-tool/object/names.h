@@ -40,9 +40,10 @@ static inline bool is_numbered_name(const char *symbol, const char *key)
 char *clone_family(const char *symbol);
 
 /*
- * is_device_table_name - whether MODULE_DEVICE_TABLE() gives a table this name beside its own.  Only
- * modpost looks for such symbols, and makes module aliases of what they name, by which udev loads the
- * module for a device (include/linux/module.h; since Linux 6.14 the type is behind "device_table__").
+ * is_device_table_name - whether MODULE_DEVICE_TABLE() gives a table this name beside its own.
+ * Only modpost looks for such symbols, and makes module aliases of what they name, by which udev
+ * loads the module for a device (include/linux/module.h; since Linux 6.14 the type is behind
+ * "device_table__").
  */
 bool is_device_table_name(const char *symbol);
 

@@ -322,8 +322,9 @@ static bool was_static(const struct source *source, const char *name)
 }
 
 /*
- * May the unit mean what another one defines?  Of another parent, only what is new there: a module's
- * own name comes first, then vmlinux's, and a module that need not be loaded has none to give.
+ * May the unit mean what another one defines?  Of another parent, only what is new there: a
+ * module's own name comes first, then vmlinux's, and a module that need not be loaded has none to
+ * give.
  */
 static bool may_define(const struct check *check, const struct source *from,
 		       const struct source *other, const char *name)

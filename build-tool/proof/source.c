@@ -102,8 +102,8 @@ static bool names_a_thing(const struct symbol *symbol)
 }
 
 /*
- * By section and place; at one place the largest symbol first, then the global one, and a name for modpost
- * last.
+ * By section and place; at one place the largest symbol first, then the global one, and a name for
+ * modpost last.
  */
 static int symbol_order(const void *left, const void *right)
 {

@@ -208,12 +208,13 @@ setup() {
 
 @test "run: of another architecture, eight commits have run each test once, and some files every commit" {
 	cd "$top"
-	local number arch_tests arch_short arch_long
+	# shellcheck disable=SC2034 # that file reads or sets them
+	local number arch=mips64el arch_tests arch_short arch_long
 	for number in 0 1 2 3 4 5 6 7; do
 		POKEPATCH_ARCH=mips64el POKEPATCH_EIGHTH=$number test/run --short --list >"$BATS_TEST_TMPDIR/$number"
 		awk '/^test/ { file = $0; next } { print file $0 }' "$BATS_TEST_TMPDIR/$number" >>"$BATS_TEST_TMPDIR/tests"
 	done
-	arch=mips64el
+	# shellcheck source=../vm/arch/mips64el.sh
 	. "$top/test/vm/arch/mips64el.sh"
 	for file in "${arch_short[@]}"; do
 		[ "$(cat "$BATS_TEST_TMPDIR"/[0-7] | grep -cx "$file")" -eq 8 ]
