@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "common/search.h"
-#include "object/names.h"
 #include "proof/proof_texts.h"
 
 char *bare_name(const char *name)
@@ -101,6 +100,14 @@ static bool names_a_thing(const struct symbol *symbol)
 	       (symbol->type == STT_NOTYPE && !has_prefix(symbol->name, ".L"));
 }
 
+/* Another name that MODULE_DEVICE_TABLE() gives a table, for modpost (include/linux/module.h) */
+static bool is_for_modpost(const struct symbol *symbol)
+{
+	return has_prefix(symbol->name, "__mod_") &&
+	       (has_suffix(symbol->name, "_device_table") ||
+		has_prefix(symbol->name, "__mod_device_table__"));
+}
+
 /*
  * By section and place; at one place the largest symbol first, then the global one, and a name for
  * modpost last.
@@ -116,8 +123,8 @@ static int symbol_order(const void *left, const void *right)
 		return a->value < b->value ? -1 : 1;
 	if (a->size != b->size)
 		return a->size > b->size ? -1 : 1;
-	if (is_device_table_name(a->name) != is_device_table_name(b->name))
-		return is_device_table_name(a->name) ? 1 : -1;
+	if (is_for_modpost(a) != is_for_modpost(b))
+		return is_for_modpost(a) ? 1 : -1;
 	if (a->bind != b->bind)
 		return a->bind > b->bind ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;

@@ -84,7 +84,7 @@ load repository
 		echo "$enabled" >"$patch/enabled"
 		(sleep 0.3 && echo "${opposite}d" >"$patch/state") &
 		timeout 20 "$pokepatch" "$opposite" x
-		wait
+		wait $! # bats has processes of its own
 	done <<-END
 		on enable disable 0
 		off disable enable 1
@@ -92,7 +92,7 @@ load repository
 	echo 100 >"$patch/retry_ms"
 	echo enabling >"$patch/state"
 	fails 1 "until it succeeds; to stop that: pokepatch disable x" \
-		timeout --preserve-status -s INT -k 20 1 "$pokepatch" enable x
+		timeout --preserve-status -s TERM -k 20 1 "$pokepatch" enable x
 }
 
 @test "mandoc has nothing to say about the pages" {
