@@ -131,7 +131,8 @@ static struct changes_visit look_at(struct object *object, const struct atom *pa
 	size_t count;
 
 	visit.next_reloc = section_relocs(part->section, part->start, part->end, &count);
-	visit.last_reloc = visit.next_reloc + count;
+	/* A section without relocations has no list. */
+	visit.last_reloc = count ? visit.next_reloc + count : visit.next_reloc;
 	disasm(object, part->section, part->start, part->end, visit_changes, &visit);
 	return visit;
 }
