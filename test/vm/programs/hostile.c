@@ -213,12 +213,15 @@ static Elf64_Rela *rela_of(const struct module *m, size_t place)
 	return NULL;
 }
 
-/* On MIPS64 r_info consists of several fields, the symbol first. */
-static size_t symbol_of(const struct module *m, const Elf64_Rela *rela)
+/*
+ * r_info has the symbol's number in its upper half, or, where it consists of several fields, in its
+ * lower half and types in the upper one, which then is larger than any symbol's number.
+ */
+static size_t symbol_of(const Elf64_Shdr *symtab, const Elf64_Rela *rela)
 {
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)m->bytes;
+	const size_t upper = ELF64_R_SYM(rela->r_info);
 
-	return header->e_machine == EM_MIPS ? (uint32_t)rela->r_info : ELF64_R_SYM(rela->r_info);
+	return upper < symtab->sh_size / sizeof(Elf64_Sym) ? upper : (uint32_t)rela->r_info;
 }
 
 /* The offset in the file to which the address at @place points. */
@@ -234,7 +237,7 @@ static size_t follow(const struct module *m, size_t place)
 
 		if (sec->sh_type != SHT_SYMTAB)
 			continue;
-		sym = (const Elf64_Sym *)(m->bytes + sec->sh_offset) + symbol_of(m, rela);
+		sym = (const Elf64_Sym *)(m->bytes + sec->sh_offset) + symbol_of(sec, rela);
 		return m->sections[sym->st_shndx].sh_offset + sym->st_value + rela->r_addend;
 	}
 	die("no symbols", "in the module");
