@@ -27,6 +27,7 @@
 #include "debug.h"
 #include "ftrace.h"
 #include "kernel_symbols.h"
+#include "module.h"
 #include "text.h"
 #include "watch.h"
 
@@ -316,6 +317,55 @@ void pp_claim_settle(unsigned long ip)
 	    !(rec->flags & (FTRACE_FL_ENABLED | FTRACE_FL_DISABLED)))
 		rec->flags &= FLAGS_PAST;
 	mutex_unlock(pp_kernel.ftrace_lock);
+}
+
+/* Does this writer hold kprobe_mutex?  Under pp_mutex. */
+static bool claim_writes;
+
+/* Is a probe, armed or not, on one of the bytes of @poke that must have none? */
+static bool claim_is_probed(const struct pp_poke *poke)
+{
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < poke->unprobed && !found && !pp_debug_skip_probed; i++)
+		found = claim_has_probe(poke->at + i);
+	return found;
+}
+
+/*
+ * A kprobe makes its copy of an instruction, and is entered in the table of kprobes, under
+ * kprobe_mutex.  So with that held, the look below finds every kprobe whose copy the write would
+ * make stale, also one that is not armed, of which the text shows nothing.  If kallsyms does not
+ * list the mutex, the look may miss one that is registered at this moment.
+ */
+unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,
+				   unsigned int size)
+{
+	unsigned long at = 0;
+	unsigned int i;
+
+	lockdep_assert_held(&pp_mutex);
+	for (i = 0; i < text->nr && !at; i++) {
+		if (!text->poke[i].unprobed)
+			continue;
+		if (!claim_writes && pp_kernel.kprobe_mutex) {
+			mutex_lock(pp_kernel.kprobe_mutex);
+			claim_writes = true;
+		}
+		if (claim_is_probed(&text->poke[i]))
+			at = text->poke[i].at;
+	}
+	if (at)
+		pp_claim_write_end();
+	return at;
+}
+
+void pp_claim_write_end(void)
+{
+	if (claim_writes)
+		mutex_unlock(pp_kernel.kprobe_mutex);
+	claim_writes = false;
 }
 
 bool pp_claim_is_shared(unsigned long ip)

@@ -51,30 +51,15 @@ void pp_claim_unlock_entries(void);
 void pp_claim_each_entry(void (*visit)(void *ctx, unsigned long ip, bool free), void *ctx);
 #endif
 /*
- * Keep probes from being put on, or removed from, the words of entries that @text writes, their
- * delay slots, and the @size bytes at @entry, until pp_claim_write_end().  Takes a lock that comes
+ * Keep probes from being put on, or removed from, what @text writes, and the @size bytes at @entry,
+ * until pp_claim_write_end(): words of entries, with their delay slots, or, where ftrace owns the
+ * entries and handles their probes, poke->unprobed.  Under pp_mutex.  Takes a lock that comes
  * before cpus_read_lock() and text_mutex.
  * Return: 0; or, with no lock held, the address of a word that a probe is on already, armed or not
  * (@entry for any of the @size bytes there).
- *
- * Where ftrace owns the entries, ftrace handles their probes, and only functions without an entry
- * need this (detour.c).
  */
-#if PP_HAS_FTRACE
-static inline unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,
-						 unsigned int size)
-{
-	return pp_detour_write_begin(text);
-}
-
-static inline void pp_claim_write_end(void)
-{
-	pp_detour_write_end();
-}
-#else
 unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long entry,
 				   unsigned int size);
 void pp_claim_write_end(void);
-#endif
 
 #endif /* POKEPATCH_CLAIM_H */

@@ -201,35 +201,3 @@ void pp_detour_put(struct pp_site *site)
 		__clear_bit((site->detour - pp_arch.detour.at(0)) / pp_arch.detour.size, taken);
 	site->detour = 0;
 }
-
-/* Under pp_mutex: does this writer hold kprobe_mutex? */
-static bool writes;
-
-unsigned long pp_detour_write_begin(const struct pp_text *text)
-{
-	unsigned long at = 0;
-	unsigned int i;
-
-	lockdep_assert_held(&pp_mutex);
-	for (i = 0; i < text->nr && !at; i++) {
-		const struct pp_poke *poke = &text->poke[i];
-
-		if (!poke->detour)
-			continue;
-		if (!writes)
-			mutex_lock(pp_kernel.kprobe_mutex);
-		writes = true;
-		if (detour_is_probed(poke->func->site))
-			at = poke->at;
-	}
-	if (at)
-		pp_detour_write_end();
-	return at;
-}
-
-void pp_detour_write_end(void)
-{
-	if (writes)
-		mutex_unlock(pp_kernel.kprobe_mutex);
-	writes = false;
-}

@@ -7,7 +7,6 @@
 
 struct pp_func;
 struct pp_site;
-struct pp_text;
 
 /* All functions but pp_detour_site_of() are called under pp_mutex and may sleep. */
 
@@ -22,13 +21,6 @@ const char *pp_detour_make(const struct pp_func *func);
 bool pp_detour_is_restored(const struct pp_site *site);
 /* Give back the detour of @site, which is about to be freed. */
 void pp_detour_put(struct pp_site *site);
-/*
- * If @text overwrites first instructions, or puts them back: keep probes from being put on them
- * until pp_detour_write_end().  Return: 0, or the address of instructions with a probe, armed or
- * not; then nothing is kept.
- */
-unsigned long pp_detour_write_begin(const struct pp_text *text);
-void pp_detour_write_end(void);
 /*
  * The site of the function at @func if its first instructions are overwritten, or NULL.  Any
  * context; the caller holds pp_mutex or keeps preemption off.

@@ -79,9 +79,9 @@ static int direct_report_probe(const struct pp_site *site)
  * Is there a probe in the bytes of @poke?
  *
  * A stub can be probed like any text of a module.  A write would remove the probe's breakpoint, or
- * kprobes would undo the write later.  kprobes enters a probe in its table before it writes the
- * breakpoint.  If this look comes too early to find the probe, then the bytes that were read before
- * hold no breakpoint either.  The write then fails when it compares them with the text.
+ * kprobes would undo the write later.  This look is for a message that names the function.  A probe
+ * that comes after it is found before the write, when none can come any more: see
+ * pp_claim_write_begin().
  */
 static bool direct_is_probed(const struct pp_poke *poke)
 {
@@ -112,7 +112,7 @@ static int direct_pokes(const struct pp_site *site, unsigned long target, struct
 	if (site->target == target)
 		return 0;
 	poke->at = site->stub + pp_arch.stub.jump;
-	poke->size = pp_arch.entry.size;
+	poke->size = poke->unprobed = pp_arch.entry.size;
 	if (direct_jump_insn(site, poke->at, site->target, poke->old) ||
 	    direct_jump_insn(site, poke->at, target, poke->new))
 		return -ERANGE;
@@ -136,6 +136,7 @@ static int direct_write_stub(struct pp_site *site, const struct pp_func *func, u
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(pokes); i++) {
+		pokes[i].unprobed = pokes[i].size;
 		memcpy(pokes[i].old, (void *)pokes[i].at, pokes[i].size);
 		if (direct_is_probed(&pokes[i]))
 			return -EBUSY;

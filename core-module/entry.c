@@ -96,6 +96,7 @@ static int entry_deciding_poke(const struct pp_site *site, unsigned long from, u
 	poke->at = pp_entry_deciding(site);
 	poke->size = pp_arch.entry.size;
 	poke->detour = site->detour;
+	poke->unprobed = site->first;
 	return entry_insn(site, from, poke->old) ?: entry_insn(site, to, poke->new) ?: 1;
 }
 

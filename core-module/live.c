@@ -23,8 +23,10 @@
 #include <linux/string.h>
 
 #include "arch/pp_arch.h"
+#include "claim.h"
 #include "core_print.h"
 #include "debug.h"
+#include "entry.h"
 #include "kernel_symbols.h"
 #include "live.h"
 #include "module.h"
@@ -163,7 +165,6 @@ static int live_write_all(struct pp_text *text, const struct pp_patch *patch)
 	u8 found[PP_TEXT_WORD_MAX];
 	unsigned int i;
 
-	text->bad = text->stuck = NULL;
 	for (i = 0; i < text->nr; i++) {
 		int ret = pp_arch.live.check(&text->poke[i]);
 
@@ -201,17 +202,23 @@ static int live_write_all(struct pp_text *text, const struct pp_patch *patch)
  */
 int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch)
 {
+	unsigned long probe;
 	int ret;
 
 	text->written = false;
+	text->bad = text->stuck = NULL;
 	if (!text->nr)
 		return 0;
 	if (pp_live_missing())
 		return -EOPNOTSUPP;
 	sort(text->poke, text->nr, sizeof(*text->poke), live_compare_pokes, NULL);
+	probe = pp_claim_write_begin(text, 0, 0);
+	if (probe)
+		return pp_entry_report_probe(patch, probe);
 	pp_text_lock();
 	ret = live_write_all(text, patch);
 	pp_text_unlock();
+	pp_claim_write_end();
 	if (!ret)
 		live_record(text);
 	return ret;

@@ -15,7 +15,8 @@ const char *pp_live_missing(void);
 /*
  * Write @text while CPUs may be executing it, compare it before and after, and make the records.
  * If the comparison fails, put all of it back.  Sorts text->poke by address.  May sleep.
- * Return: 0, -EIO (logged) if code is not as expected, or -EOPNOTSUPP.
+ * Return: 0; -EIO if code is not as expected, or -EBUSY if a probe is on it (both logged); or
+ * -EOPNOTSUPP.
  */
 int pp_text_write_live(struct pp_text *text, const struct pp_patch *patch);
 

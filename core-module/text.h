@@ -26,6 +26,11 @@ struct pp_poke {
 	 */
 	unsigned long detour;
 	/*
+	 * So many bytes from @at must have no probe when they are written (pp_claim_write_begin()).
+	 * Where ftrace owns the entries, 0 for these, of whose probes ftrace takes care.
+	 */
+	u8 unprobed;
+	/*
 	 * Two pokes of a text may write the same instruction: the first (passes) makes it a NOP,
 	 * and the second (returns) writes it again when other words have been written in between.
 	 */

@@ -69,6 +69,44 @@ example=$top/examples/proc-version.patch
 	END
 }
 
+@test "a probe that comes to a stub between the look at it and its write" {
+	core=core-debug with_patches "$example"
+	guest "${patched[@]}" --module "$(test_module pp_probe)" \
+		--expect 'there is a probe in its stub$' \
+		--expect 'a probe is at pokepatch_stubs.*; nothing is switched' <<-'END'
+		parameters=/sys/module/pokepatch/parameters
+		is_new() { has /proc/version "$(cat /proc/version)" Live-patched; }
+		is_old() { lacks /proc/version "$(cat /proc/version)" Live-patched; }
+		modprobe pokepatch
+		modprobe pokepatch-proc-version
+		echo direct >"$(sysfs proc-version vmlinux/version_proc_show,1/mode)"
+		modprobe pp_probe
+		# The second of the instructions in a stub, which is the jump.
+		jump=$(awk '$3 == "pokepatch_stubs" { print "0x" $1 }' /proc/kallsyms)
+		jump=$(printf 0x%x $((jump + 8)))
+		for off in 1 0; do
+			echo "== off: $off"
+			echo 4000 >$parameters/debug_stop_wait_ms
+			(echo 1 >"$(sysfs proc-version enabled)") 2>/tmp/refusal &
+			switcher=$!
+			until_true 10 grep -qs version_proc_show $tracing/enabled_functions
+			echo $off >/sys/module/pp_probe/parameters/off
+			echo $jump >/sys/module/pp_probe/parameters/at
+			! wait $switcher || die "it was switched over the probe"
+			echo 0 >$parameters/debug_stop_wait_ms
+			is_old
+			same enabled "$(file proc-version enabled)" 0
+			refused pokepatch enable proc-version
+			echo 0 >/sys/module/pp_probe/parameters/at
+			pokepatch enable proc-version
+			same mode "$(file proc-version vmlinux/version_proc_show,1/mode)" direct
+			is_new
+			pokepatch disable proc-version
+			is_old
+		done
+	END
+}
+
 @test "patches that stack on one stub, and its owner that leaves first" {
 	with_patches "$top/test/bench/int-pow.patch" "$top"/test/vm/patches/{int-pow-three,agree-1,agree-2}.patch
 	guest "${patched[@]}" --module "$(test_module pp_icount)" --module "$(test_module pp_front)" \
