@@ -365,12 +365,13 @@ static void notrace direct_second_handler(unsigned long ip, unsigned long parent
 }
 
 /*
- * Make @site call @stub from now on.  While a second ops is registered, the site calls ftrace's own
- * code, which leaves the decision to the handler, and the trampoline is not used.  So it can be
- * changed then.  When the second ops is unregistered, ftrace writes the site anew.
+ * Make @site call the stub of @heir from now on.  While a second ops is registered, the site calls
+ * ftrace's own code, which leaves the decision to the handler, and the trampoline is not used.  So
+ * it can be changed then.  When the second ops is unregistered, ftrace writes the site anew.
  */
-static int direct_change_stub(struct pp_site *site, unsigned long stub)
+static int direct_change_stub(struct pp_site *site, struct pp_func *heir)
 {
+	const unsigned long stub = direct_stub_of(heir);
 	struct second_ops *second = kzalloc(sizeof(*second), GFP_KERNEL);
 	struct pp_record_sites sites;
 	int ret;
@@ -398,6 +399,9 @@ static int direct_change_stub(struct pp_site *site, unsigned long stub)
 		pr_err_once("the core stays loaded: ftrace failed to unregister its ops; has ftrace shut itself down?\n");
 		__module_get(THIS_MODULE);
 		list_del(&second->node);
+		/* The site may call either stub.  That of the other one is held by the caller. */
+		__module_get(heir->patch->mod);
+		heir->patch->stuck = true;
 	}
 	return ret;
 }
@@ -429,11 +433,14 @@ static int direct_hand_over(struct pp_site *site, struct pp_func *heir)
 
 	if (!stub)
 		return -EOPNOTSUPP;
+	/* An attempt failed with ftrace, and the site may call the stub that would be written. */
+	if (heir->patch->stuck)
+		return -ENODEV;
 	ret = direct_write_stub(&other, heir, stub);
 	if (ret)
 		return ret;
 	pp_record_stub_born(&other);
-	ret = direct_change_stub(site, stub);
+	ret = direct_change_stub(site, heir);
 	if (ret) {
 		pp_record_stub_dies(&other);
 		return ret;
