@@ -32,7 +32,10 @@ void *pp_history_begin(unsigned int type, unsigned int size);
  * caller writes every other byte.
  */
 void *pp_history_begin_fast(unsigned int type, unsigned int size);
-/* Like pp_history_begin(), for another writer's change: these records have a bound of their own. */
+/*
+ * Like pp_history_begin(), for another writer's change or another module: these records have a
+ * bound of their own.
+ */
 void *pp_history_begin_other(unsigned int type, unsigned int size);
 /*
  * Publish the record.  With @gap the number after it is left out, so that readers count one

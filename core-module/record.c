@@ -524,8 +524,11 @@ static void record_code(const struct code *code, unsigned int type, unsigned lon
 {
 	const unsigned int room = record_code_room(code);
 	unsigned int at = sizeof(struct pokepatch_history_code);
-	struct pokepatch_history_code *record =
-		pp_history_begin(type, room + (bytes ? len : 0));
+	const unsigned int size = room + (bytes ? len : 0);
+	/* Users who may not load modules have the kernel load them, as often as they like. */
+	struct pokepatch_history_code *record = code->kind == POKEPATCH_HISTORY_OTHER_TEXT ?
+							pp_history_begin_other(type, size) :
+							pp_history_begin(type, size);
 
 	record_stamp(&record->record);
 	record->addr = addr;

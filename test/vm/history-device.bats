@@ -128,7 +128,8 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 
 @test "a history that is full, readers that do not read, are killed, are in the way of unloading" {
 	history_patches
-	guest "${patched[@]}" --timeout 300 --expect 'the core is being removed by force; this waits' \
+	guest "${patched[@]}" --module dummy --timeout 300 \
+		--expect 'the core is being removed by force; this waits' \
 		--expect '^Disabling lock debugging due to kernel taint' <<<"$words"'
 		modprobe pokepatch-history-null
 		same "rights of the device" "$(stat -c "%a %u" /dev/pokepatch_history)" "400 0"
@@ -185,6 +186,19 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 		if grep -q "^snapshot pokepatch_history_null .* bytes [1-9]" /tmp/dump; then
 			die "there are bytes"
 		fi
+
+		echo "== other modules, which anybody can have the kernel load: none of the records of the core goes"
+		modprobe dummy
+		dummy=$(modinfo -n dummy)
+		before=$(info bytes)
+		others=$(info others)
+		# More than a chunk of 16 KiB.
+		for _n in $(seq 100); do
+			rmmod dummy
+			insmod $dummy
+		done
+		same "bytes" "$(info bytes)" $before
+		[ "$(info others)" -gt $others ] || die "there is no record of it"
 
 		echo "== the core, while somebody follows"
 		# The one before has said the same there.
