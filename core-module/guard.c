@@ -20,8 +20,9 @@
  * The handler runs in the task that attaches, in a breakpoint's exception, with preemption off.
  * That keeps each site that pp_site_find() returns, and it takes no lock.  So a patch may claim a
  * site just after the handler has looked.  There is no guard while kprobes are switched off
- * (kprobes/enabled in debugfs), nor on a machine without pp_arch.probe.return_early.  In all these
- * cases the watch still reports users that have no effect.
+ * (kprobes/enabled in debugfs), nor where kgdb has an I/O driver, nor on a machine without
+ * pp_arch.probe.return_early.  In all these cases the watch still reports users that have no
+ * effect.
  */
 #include <linux/bpf.h>
 #include <linux/errno.h>
@@ -191,6 +192,10 @@ void pp_guard_init(void)
 
 	if (!pp_arch.probe.return_early || !pp_kernel.kallsyms_lookup_size_offset)
 		return;
+	if (pp_arch.probe.taken && pp_arch.probe.taken()) {
+		pr_notice("some users of patched functions are reported and not refused: kgdb takes the core's probes for its own\n");
+		return;
+	}
 	for (i = 0; i < ARRAY_SIZE(guards); i++) {
 		const int ret = *guards[i].func ? guard_listen(&guards[i]) : 0;
 

@@ -39,6 +39,8 @@ struct pp_arch_probe {
 	 * NULL: the machine cannot.
 	 */
 	void (*return_early)(struct pt_regs *regs, long value);
+	/* Would something else than kprobes take the breakpoints?  NULL: no. */
+	bool (*taken)(void);
 };
 
 /* Stacks (stack.c). */

@@ -512,6 +512,7 @@ const struct pp_arch pp_arch = {
 		.reach = PROBE_REACH,
 		.may_be = x86_may_be_probe,
 		.return_early = x86_return_early,
+		.taken = x86_breaks_are_kgdbs,
 	},
 	.live = {
 		.method = POKEPATCH_HISTORY_INT3,

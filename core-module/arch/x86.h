@@ -139,5 +139,7 @@ void x86_stop_write(struct pp_text *text, bool back);
 /* x86_writer.c: pp_arch.writer.site(), pp_arch.writer.written(). */
 unsigned long x86_writer_site(void);
 bool x86_writer_written(const struct pt_regs *regs, struct pp_write *write);
+/* pp_arch.probe.taken() */
+bool x86_breaks_are_kgdbs(void);
 
 #endif /* POKEPATCH_ARCH_X86_H */

@@ -14,8 +14,7 @@
  * no CPU runs yet (while the kernel boots, and in a module before its init), and those of writers
  * that make a mapping of their own.
  *
- * While kgdb is at work, it takes every breakpoint in the kernel for one of its own, and it calls
- * this function itself.  So the core does not observe the writer where kgdb can be used.
+ * kgdb calls this function itself.  So the core does not observe the writer where kgdb can be used.
  */
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
@@ -24,10 +23,19 @@
 #include "kernel_symbols.h"
 #include "x86.h"
 
+/*
+ * With CONFIG_KGDB_LOW_LEVEL_TRAP, do_int3() offers every breakpoint of the kernel to kgdb first,
+ * which stops the machine for its user, and goes on behind the breakpoint.
+ */
+bool x86_breaks_are_kgdbs(void)
+{
+	return x86.kgdb && *x86.kgdb;
+}
+
 unsigned long x86_writer_site(void)
 {
 	if (!x86.text_poke_memcpy || !x86.text_poke_queue || !x86.text_poke_finish ||
-	    (x86.kgdb && *x86.kgdb))
+	    x86_breaks_are_kgdbs())
 		return 0;
 	return x86.writer;
 }
