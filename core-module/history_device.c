@@ -167,4 +167,7 @@ void pp_history_device_exit(void)
 				POKEPATCH_HISTORY_DEVICE);
 		told = true;
 	}
+	/* The last one may have been preempted behind pp_history_reader_deinit(). */
+	if (told)
+		synchronize_rcu_tasks();
 }
