@@ -10,6 +10,7 @@
 #include <libkmod.h>
 
 #include "pokepatch/cli.h"
+#include "pokepatch/find_modules.h"
 #include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
 #include "pokepatch/patch_file.h"

@@ -11,6 +11,7 @@
 
 #include "common/args.h"
 #include "pokepatch/cli.h"
+#include "pokepatch/find_modules.h"
 #include "pokepatch/install.h"
 #include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
@@ -18,7 +19,6 @@
 #include "common/proc.h"
 #include "pokepatch/patch_sysfs.h"
 
-#define CORE_FILE "pokepatch.ko"
 #define PREFIX "pokepatch-"
 #define SUFFIX ".ko"
 #define UNIT "pokepatch.service"

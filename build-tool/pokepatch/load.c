@@ -12,6 +12,7 @@
 #include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/crash_guard.h"
+#include "pokepatch/find_modules.h"
 #include "pokepatch/install.h"
 #include "pokepatch/kernel_livepatch.h"
 #include "pokepatch/load.h"
@@ -19,7 +20,6 @@
 #include "common/proc.h"
 #include "pokepatch/patch_sysfs.h"
 
-#define CORE_FILE "pokepatch.ko"
 #define REMOVE_TRIES 40
 #define EVICT_MAX 2
 #define REMOVE_PAUSE_US 50000
@@ -162,96 +162,6 @@ struct error *load_remove(struct kmod_ctx *kmod, const char *name)
 	if (result < 0)
 		return error_new(STATUS_FAILED, "cannot remove module '%s': %s", name,
 				 strerror(-result));
-	return NULL;
-}
-
-/* ---- finding files --------------------------------------------------------- */
-
-static bool is_path(const char *what)
-{
-	return strchr(what, '/') || has_suffix(what, ".ko");
-}
-
-/* The first path that exists, or NULL.  Frees all other paths. */
-static char *first_file(char **paths, size_t count)
-{
-	char *found = NULL;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!found && file_exists(paths[i]))
-			found = paths[i];
-		else
-			free(paths[i]);
-	}
-	return found;
-}
-
-static struct error *find_patch_file(const char *what, const char *release, char **ret)
-{
-	_free_ char *name = installed_name(what);
-	char *paths[3];
-
-	if (is_path(what)) {
-		if (!file_exists(what))
-			return error_errno("cannot read '%s'", what);
-		*ret = xstrdup(what);
-		return NULL;
-	}
-	paths[0] = xasprintf("./pokepatch-%s.ko", what);
-	paths[1] = xasprintf("/lib/modules/%s/pokepatch/pokepatch-%s.ko", release, what);
-	paths[2] = xasprintf("/lib/modules/%s/pokepatch/%s", release, name);
-	*ret = first_file(paths, ARRAY_SIZE(paths));
-	if (!*ret)
-		return error_new(STATUS_FAILED,
-				 "no patch '%s': neither this folder nor /lib/modules/%s/pokepatch "
-				 "has a pokepatch-%s.ko; give the file's path",
-				 what, release, what);
-	return NULL;
-}
-
-/* The core module that modprobe would find, if depmod has listed it; or NULL. */
-static char *lookup_core(struct kmod_ctx *kmod)
-{
-	struct kmod_list *list = NULL;
-	char *found = NULL;
-
-	if (kmod_module_new_from_lookup(kmod, "pokepatch", &list) == 0 && list) {
-		_module_ struct kmod_module *module = kmod_module_get_module(list);
-		const char *path = kmod_module_get_path(module);
-
-		/* modules.dep may list a file that has been removed. */
-		found = path && file_exists(path) ? xstrdup(path) : NULL;
-	}
-	kmod_module_unref_list(list);
-	return found;
-}
-
-struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *patch,
-			const char *modules, char **ret)
-{
-	const char *slash = strrchr(patch, '/');
-	char *paths[5];
-
-	if (given) {
-		if (!file_exists(given))
-			return error_errno("cannot read the core module '%s'", given);
-		*ret = xstrdup(given);
-		return NULL;
-	}
-	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
-	paths[1] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
-	paths[2] = xasprintf("%s/extra/" CORE_FILE, modules);
-	/* Debian's DKMS packs it if the kernel's own modules are packed; libkmod unpacks it. */
-	paths[3] = xasprintf("%s/updates/dkms/" CORE_FILE, modules);
-	paths[4] = xasprintf("%s/updates/dkms/" CORE_FILE ".xz", modules);
-	*ret = first_file(paths, ARRAY_SIZE(paths));
-	if (!*ret && kmod)
-		*ret = lookup_core(kmod);
-	if (!*ret)
-		return error_new(STATUS_FAILED,
-				 "there is no core module, " CORE_FILE
-				 ", beside '%s' or in '%s'; name it with --core FILE",
-				 patch, modules);
 	return NULL;
 }
 
@@ -573,7 +483,7 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 
 	*ret = (struct temporary_patch){0};
 	TRY(running_release(&release));
-	if (!is_path(what)) {
+	if (!patch_is_path(what)) {
 		ret->name = underscored(what);
 		ret->livepatch = livepatch_find(what);
 		if (ret->livepatch) {
@@ -586,7 +496,7 @@ struct error *temporary_patch_load(const char *what, const char *core, struct te
 			return NULL;
 		temporary_patch_deinit(ret);
 	}
-	TRY(find_patch_file(what, release, &path));
+	TRY(patch_find_file(what, release, &path));
 	TRY(patch_file_read(path, &file));
 	error = temporary_patch_load_file(&file, core, release, ret);
 	patch_file_deinit(&file);
@@ -711,7 +621,7 @@ struct error *cli_load(struct cli_call *call)
 	if (!call->count)
 		return error_new(STATUS_FAILED, "too few arguments; usage: pokepatch load %s",
 				 call->command->arguments);
-	TRY(find_patch_file(call->arguments[0], release, &path));
+	TRY(patch_find_file(call->arguments[0], release, &path));
 	return load_path(call, path, release);
 }
 

@@ -14,16 +14,6 @@ struct kmod_ctx;
 /* quiet_kmod_new - kmod_new() of a context that prints nothing. */
 struct error *quiet_kmod_new(struct kmod_ctx **ret);
 
-/*
- * core_find - the file of the core module that a load of a patch takes, owned.
- * @kmod: to look where modprobe would find it, after all other places; NULL: do not
- * @given: the user's choice, or NULL
- * @patch: the patch's file: the core is looked for beside it first
- * @modules: the folder of the release's modules
- */
-struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *patch,
-			const char *modules, char **ret);
-
 /* core_check - Errors: the file is not a core module for the release. */
 struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *release);
 

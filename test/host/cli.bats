@@ -50,6 +50,14 @@ load repository
 		fails 1 "is not a file" "$pokepatch" "$command" "$BATS_TEST_TMPDIR/"
 	done
 	fails 1 "give the file's path" "$pokepatch" load no-such-patch
+	cd "$BATS_TEST_TMPDIR"
+	cp "$top/README.md" pokepatch-ours.ko
+	fails 1 "is not a kernel module" "$pokepatch" load ours
+	if [ "$(id -u)" -eq 0 ]; then
+		chown 12345 pokepatch-ours.ko
+		fails 1 "'./pokepatch-ours.ko' belongs to user 12345" "$pokepatch" load ours
+		SUDO_UID=12345 fails 1 "is not a kernel module" "$pokepatch" load ours
+	fi
 }
 
 @test "patches that are not loaded" {
