@@ -257,13 +257,19 @@ static struct error *load_core(struct loading *loading, const char *given, const
 {
 	_free_ char *modules = xasprintf("/lib/modules/%s", release);
 	_free_ char *path = NULL;
+	struct error *error;
 
 	if (sysfs_core_loaded())
 		return NULL;
 	TRY(core_find(loading->kmod, given, patch, modules, &path));
-	TRY(error_prefix(load_insert(loading->kmod, path), "core module"));
-	loading->core = true;
-	return NULL;
+	error = load_insert(loading->kmod, path);
+	/* Another load may have been faster. */
+	if (error && sysfs_core_loaded()) {
+		error_destroy(error);
+		return NULL;
+	}
+	loading->core = !error;
+	return error_prefix(error, "core module");
 }
 
 /* Check that the patches to replace are loaded, before anything is changed. */

@@ -152,6 +152,18 @@ now() { same "versions, enabled $1" "$(versions)" "$2"; }
 		pokepatch unload agree-2
 		rmmod pokepatch
 		[ ! -e $pokepatch ] || die "the core is there"
+
+		echo "== two loads at once, without a core: one of them inserts it"
+		for round in 1 2 3 4 5; do
+			pokepatch load "$(patch_file agree-1)" &
+			first=$!
+			pokepatch load "$(patch_file agree-2)"
+			wait $first
+			same "both are on" "$(file agree-1 enabled)$(file agree-2 enabled)" 11
+			pokepatch unload agree-1
+			pokepatch unload agree-2
+			rmmod pokepatch
+		done
 		can ftrace || exit 0
 
 		echo "== ftrace dies: patches can be switched off all the same, and unloaded"
