@@ -7,6 +7,9 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/stringify.h>
+
+#include <pokepatch_format.h>
 
 #include "core_print.h"
 #include "crash.h"
@@ -136,3 +139,4 @@ MODULE_DESCRIPTION("Live patches for the running kernel");
 MODULE_AUTHOR("The pokepatch authors");
 MODULE_VERSION(PP_VERSION);
 MODULE_LICENSE("GPL");
+MODULE_INFO(pokepatch_format, __stringify(POKEPATCH_FORMAT)); /* for `pokepatch install` */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <pokepatch_format.h>
+
 #include "common/proc.h"
 #include "pokepatch-build/about.h"
 #include "pokepatch-build/build.h"
@@ -233,10 +235,10 @@ static struct error *add_control(const struct package *package)
 	about_unfixed(build, &unfixed);
 	buffer_printf(&out,
 		      "Package: %s\nVersion: %u\nSection: kernel\nPriority: optional\n"
-		      "Architecture: %s\nMaintainer: %s\nDepends: pokepatch\n"
+		      "Architecture: %s\nMaintainer: %s\nDepends: pokepatch, pokepatch-format-%u\n"
 		      "Enhances: linux-image-%s\nLivepatch-Build-Id: %s\n",
 		      package->name, build->options.level, build->machine->tools.debian, by,
-		      build->release, build->kernel_build_id ?: build->vmlinux_build_id);
+		      POKEPATCH_FORMAT, build->release, build->kernel_build_id ?: build->vmlinux_build_id);
 	if (build->options.until)
 		buffer_printf(&out, "Livepatch-Until: %s\n", build->options.until);
 	add_list(&out, "Livepatch-CVE", &cves);

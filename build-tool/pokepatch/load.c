@@ -9,6 +9,8 @@
 
 #include <libkmod.h>
 
+#include <pokepatch_format.h>
+
 #include "common/args.h"
 #include "pokepatch/cli.h"
 #include "pokepatch/crash_guard.h"
@@ -165,22 +167,29 @@ struct error *load_remove(struct kmod_ctx *kmod, const char *name)
 	return NULL;
 }
 
-static bool has_info(const struct kmod_list *list, const char *key, const char *value)
+/* The value of a line of a module's modinfo, or NULL. */
+static const char *module_info(const struct kmod_list *list, const char *key)
 {
 	const struct kmod_list *entry;
 
 	kmod_list_foreach(entry, list)
-	{
-		const char *found = kmod_module_info_get_value(entry);
-		size_t length = strlen(value);
-
-		/* In a vermagic a blank and more words follow the release. */
-		if (strcmp(kmod_module_info_get_key(entry), key) == 0 &&
-		    strncmp(found, value, length) == 0 && (!found[length] || found[length] == ' '))
-			return true;
-	}
-	return false;
+		if (strcmp(kmod_module_info_get_key(entry), key) == 0)
+			return kmod_module_info_get_value(entry);
+	return NULL;
 }
+
+/* Is @value the first word of that line? */
+static bool has_info(const struct kmod_list *list, const char *key, const char *value)
+{
+	const char *found = module_info(list, key);
+	const size_t length = strlen(value);
+
+	return found && strncmp(found, value, length) == 0 &&
+	       (!found[length] || found[length] == ' ');
+}
+
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x)  TEXT_OF_(x)
 
 struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *release)
 {
@@ -194,6 +203,13 @@ struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *re
 	else if (!has_info(list, "vermagic", release))
 		error = error_new(STATUS_FAILED, "the core module '%s' is not for kernel %s", path,
 				  release);
+	/* The first cores of format 7 do not tell theirs. */
+	else if (module_info(list, "pokepatch_format") &&
+		 !has_info(list, "pokepatch_format", TEXT_OF(POKEPATCH_FORMAT)))
+		error = error_new(STATUS_FAILED,
+				  "the core module '%s' knows patch format %s, and this pokepatch "
+				  "format %d; take the core of the pokepatch-build that made the patch",
+				  path, module_info(list, "pokepatch_format"), POKEPATCH_FORMAT);
 	kmod_module_info_free_list(list);
 	return error;
 }

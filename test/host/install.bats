@@ -133,6 +133,9 @@ modes() {
 	nothing_installed
 	sed "s/vermagic=$release/vermagic=9${release:1}/" "$core" >"$BATS_TEST_TMPDIR/core9.ko"
 	core=$BATS_TEST_TMPDIR/core9.ko fails 1 "is not for kernel $release" install_it "$patch"
+	sed 's/pokepatch_format=./pokepatch_format=9/' "$core" >"$BATS_TEST_TMPDIR/core9.ko"
+	run ! cmp -s "$core" "$BATS_TEST_TMPDIR/core9.ko"
+	core=$BATS_TEST_TMPDIR/core9.ko fails 1 "knows patch format 9" install_it "$patch"
 	nothing_installed
 	sed "s/vermagic=$release/vermagic=9${release:1}/" "$patch" >"$BATS_TEST_TMPDIR/patch9.ko"
 	fails 1 "is not installed: there is no" install_it "$BATS_TEST_TMPDIR/patch9.ko"

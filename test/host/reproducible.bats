@@ -172,8 +172,10 @@ field() {
 }
 
 @test "packages of levels: the same from two folders, with their fields; level 0 has no patch" {
-	local name=linux-livepatch-${release//_/-} example=$top/examples/proc-version.patch arch folder package
+	local name=linux-livepatch-${release//_/-} example=$top/examples/proc-version.patch arch folder package format
 	arch=$(dpkg --print-architecture)
+	# What debian/rules has the package pokepatch provide.
+	format=$(sed -n 's/^#define POKEPATCH_FORMAT //p' "$top/core-module/include/pokepatch_format.h")
 	export DEBFULLNAME='A Maintainer' DEBEMAIL=maintainer@example.org
 	for folder in a b; do
 		mkdir "$folder"
@@ -195,7 +197,7 @@ field() {
 		Priority: optional
 		Architecture: $arch
 		Maintainer: A Maintainer <maintainer@example.org>
-		Depends: pokepatch
+		Depends: pokepatch, pokepatch-format-$format
 		Enhances: linux-image-$release
 		Livepatch-Until: 2030-02-03
 		Livepatch-CVE: CVE-2026-11111, CVE-2026-2222
