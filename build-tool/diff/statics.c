@@ -16,226 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/debuginfo.h"
+#include "diff/statics_uses.h"
 #include "object/names.h"
-
-/* A numbered variable, with the facts that distinguish it from others of its key. */
-struct variable {
-	struct atom *atom;
-	VEC(struct atom *) users; /* what refers to it; foo, foo.isra.0 and foo.cold are one */
-	VEC(uint64_t) contexts;	  /* a hash of the code around each use, sorted */
-	const struct debuginfo_static *declared;
-	bool unsure; /* its twin is only likely to be right */
-};
-
-/* One of the two objects. */
-struct side {
-	struct object *object;
-	struct variable *variables; /* by index of the atom; NULL: none is numbered */
-};
 
 struct statics {
 	struct side orig, patched;
 };
-
-static bool is_variable(const struct atom *atom)
-{
-	return atom->class == ATOM_DATA || atom->class == ATOM_RODATA;
-}
-
-static bool is_numbered(const struct atom *atom)
-{
-	return is_variable(atom) && atom->symbol && is_numbered_name(atom->name, atom->key);
-}
-
-/* ---- uses ----------------------------------------------------------------------- */
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-	const unsigned char *p = bytes;
-
-	for (size_t i = 0; i < length; i++) /* FNV-1a */
-		hash = (hash ^ p[i]) * 0x100000001b3;
-	return hash;
-}
-
-#define HASH_START 0xcbf29ce484222325
-
-/*
- * A hash of a reference's target if it is characteristic of the code around it; else 0.  Targets
- * that are not: the function itself, to which every function refers, and functions that code of
- * this architecture calls everywhere (common_callees).
- */
-static uint64_t landmark(const struct object *object, const struct atom *user,
-			 const struct reloc *reloc)
-{
-	struct reference reference = reloc_reference(object, user->section, reloc);
-	const struct atom *atom = reference.atom;
-	uint64_t size;
-
-	if (!atom) {
-		const char *const *common = object->arch->code.common_callees;
-		const char *name = reference.symbol->name;
-
-		for (; common && *common; common++)
-			if (!strcmp(name, *common))
-				return 0;
-		return hash_bytes(HASH_START, name, strlen(name));
-	}
-	switch (atom->class) {
-	case ATOM_STRINGS:
-	case ATOM_CONST:
-		size = content_size(atom, reference.target);
-		return size ? hash_bytes(HASH_START, atom->section->data + reference.target, size)
-			    : 0; /* the reference leads out of the section */
-	case ATOM_CODE:
-		if (atom_function((struct atom *)atom) == atom_function((struct atom *)user))
-			return 0;
-		return hash_bytes(HASH_START, atom->name, strcspn(atom->name, "."));
-	case ATOM_DATA:
-	case ATOM_RODATA:
-		return is_numbered(atom) || !atom->symbol
-			       ? 0
-			       : hash_bytes(HASH_START, atom->key, strlen(atom->key));
-	default:
-		return 0;
-	}
-}
-
-/* A hash of the instruction, or of the member of a structure, that refers to a variable. */
-static uint64_t hash_of_place(const struct object *object, const struct atom *user,
-			      const struct reloc *reloc)
-{
-	const struct reloc_kind *kind = arch_reloc(object->arch, reloc->type);
-	uint64_t size = kind && kind->size > reloc->behind ? kind->size : reloc->behind;
-	uint64_t start = reloc->offset, end = reloc->offset + size;
-	uint64_t hash = hash_bytes(HASH_START, &reloc->addend, sizeof(reloc->addend));
-
-	if (!section_is_text(user->section)) {
-		start -= user->start;
-		hash = hash_bytes(hash, user->key, strlen(user->key));
-		return hash_bytes(hash, &start, sizeof(start));
-	}
-	start = start - user->start >= 2 ? start - 2 : user->start; /* include the opcode */
-	end = end < user->end ? end : user->end;
-	return hash_bytes(hash, user->section->data + start, end - start);
-}
-
-static void note_use(struct side *side, const struct atom *used, struct atom *user,
-		     uint64_t context)
-{
-	struct variable *variable = &side->variables[used->index];
-	size_t count = variable->users.count;
-
-	if (!count || variable->users.list[count - 1] != user)
-		*vec_push(&variable->users) = user;
-	if (context)
-		*vec_push(&variable->contexts) = context;
-}
-
-/*
- * Note an atom's own references to numbered variables, each with the nearest landmark behind it.
- * In "if (!warned) { warned = true; pr_warn(...); }" that is the message, and in "one(count++)" the
- * function that gets the value.
- */
-static void note_references(struct side *side, struct atom *user)
-{
-	const struct object *object = side->object;
-	uint64_t behind = 0;
-	size_t next = 0; /* index behind the landmark; references before it share it */
-
-	for (size_t i = 0; i < user->reloc_count; i++) {
-		const struct reloc *reloc = &user->relocs[i];
-		struct atom *used = reloc_reference(object, user->section, reloc).atom;
-
-		if (!used || used == user || !is_numbered(used))
-			continue;
-		if (next <= i)
-			for (behind = 0, next = i + 1; next < user->reloc_count && !behind; next++)
-				behind = landmark(object, user, &user->relocs[next]);
-		uint64_t context = hash_of_place(object, user, reloc);
-		bool known = behind || !section_is_text(user->section);
-		note_use(side, used, user,
-			 known ? hash_bytes(context, &behind, sizeof(behind)) ?: 1 : 0);
-	}
-}
-
-static void note_entries(struct side *side, struct atom *user)
-{
-	for (size_t i = 0; i < user->entries.count; i++) {
-		const struct entry *entry = &user->entries.list[i];
-		size_t count;
-		struct reloc *relocs = section_relocs(entry->section, entry->start,
-						      entry->start + entry->size, &count);
-
-		for (size_t j = 0; j < count; j++) {
-			struct atom *used =
-				reloc_reference(side->object, entry->section, &relocs[j]).atom;
-
-			if (used && used != user && is_numbered(used))
-				note_use(side, used, user, 0);
-		}
-	}
-}
-
-/* Order users; foo, foo.isra.0 and foo.cold are equal. */
-static int by_base(const void *left, const void *right)
-{
-	const char *a = (*(struct atom *const *)left)->name;
-	const char *b = (*(struct atom *const *)right)->name;
-	size_t length_a = strcspn(a, "."), length_b = strcspn(b, ".");
-	int order = strncmp(a, b, length_a < length_b ? length_a : length_b);
-
-	return order ?: length_a < length_b ? -1 : length_a > length_b;
-}
-
-static int by_value(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-static void sort_uses(struct variable *variable)
-{
-	size_t kept = 0, count = variable->users.count;
-	struct atom **users = variable->users.list;
-
-	if (count > 1) {
-		qsort(users, count, sizeof(*users), by_base);
-		for (size_t j = 1; j < count; j++)
-			if (by_base(&users[kept], &users[j]))
-				users[++kept] = users[j];
-		variable->users.count = kept + 1;
-	}
-	if (variable->contexts.count > 1)
-		qsort(variable->contexts.list, variable->contexts.count,
-		      sizeof(*variable->contexts.list), by_value);
-}
-
-static void note_uses(struct side *side)
-{
-	struct object *object = side->object;
-	bool any = false;
-
-	for (size_t i = 0; i < object->atoms.count && !any; i++)
-		any = is_numbered(object->atoms.list[i]);
-	if (!any)
-		return;
-	side->variables = xcalloc(object->atoms.count, sizeof(*side->variables));
-	for (size_t i = 0; i < object->atoms.count; i++)
-		side->variables[i].atom = object->atoms.list[i];
-	for (size_t i = 0; i < object->atoms.count; i++) {
-		struct atom *atom = object->atoms.list[i];
-
-		if (!atom->symbol)
-			continue;
-		note_references(side, atom);
-		note_entries(side, atom);
-	}
-	for (size_t i = 0; i < object->atoms.count; i++)
-		sort_uses(&side->variables[i]);
-}
 
 struct statics *statics_create(struct object *orig, struct object *patched)
 {
@@ -243,26 +29,17 @@ struct statics *statics_create(struct object *orig, struct object *patched)
 
 	statics->orig.object = orig;
 	statics->patched.object = patched;
-	note_uses(&statics->orig);
-	note_uses(&statics->patched);
+	statics_note_uses(&statics->orig);
+	statics_note_uses(&statics->patched);
 	return statics;
-}
-
-static void side_deinit(struct side *side)
-{
-	for (size_t i = 0; side->variables && i < side->object->atoms.count; i++) {
-		vec_deinit(&side->variables[i].users);
-		vec_deinit(&side->variables[i].contexts);
-	}
-	free(side->variables);
 }
 
 void statics_destroy(struct statics *statics)
 {
 	if (!statics)
 		return;
-	side_deinit(&statics->orig);
-	side_deinit(&statics->patched);
+	statics_side_deinit(&statics->orig);
+	statics_side_deinit(&statics->patched);
 	free(statics);
 }
 
@@ -277,7 +54,7 @@ static void collect(struct side *side, struct atom *const *atoms, size_t count,
 		    struct unpaired *ret)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!atoms[i]->twin && is_numbered(atoms[i]))
+		if (!atoms[i]->twin && statics_is_numbered(atoms[i]))
 			*vec_push(&ret->list) = &side->variables[atoms[i]->index];
 }
 
@@ -306,32 +83,6 @@ static bool find_declarations(struct object *object, struct unpaired *variables)
 		all &= owner_of(variable).owner != NULL;
 	}
 	return all;
-}
-
-static int users_compare(const struct variable *a, const struct variable *b)
-{
-	for (size_t i = 0; i < a->users.count && i < b->users.count; i++) {
-		int order = by_base(&a->users.list[i], &b->users.list[i]);
-
-		if (order)
-			return order;
-	}
-	return a->users.count < b->users.count ? -1 : a->users.count > b->users.count;
-}
-
-static bool share_user(const struct variable *a, const struct variable *b)
-{
-	for (size_t i = 0, j = 0; i < a->users.count && j < b->users.count;) {
-		int order = by_base(&a->users.list[i], &b->users.list[j]);
-
-		if (!order)
-			return true;
-		if (order < 0)
-			i++;
-		else
-			j++;
-	}
-	return !a->users.count && !b->users.count;
 }
 
 static const char *type_of(const struct variable *variable)
@@ -367,7 +118,7 @@ static int kind_compare(const struct variable *a, const struct variable *b)
 /* The same, if the declaring functions are not known. */
 static int users_kind_compare(const struct variable *a, const struct variable *b)
 {
-	return users_compare(a, b) ?: size_compare(a, b);
+	return statics_users_compare(a, b) ?: size_compare(a, b);
 }
 
 static int order_compare(const struct variable *a, const struct variable *b)
@@ -398,7 +149,7 @@ static const struct grouping {
 	int (*sort)(const void *left, const void *right);
 	int (*compare[2])(const struct variable *a, const struct variable *b);
 } by_declaration = {by_kind, {kind_compare, owner_compare}},
-  by_use = {by_users_kind, {users_kind_compare, users_compare}};
+  by_use = {by_users_kind, {users_kind_compare, statics_users_compare}};
 
 static size_t group_size(struct variable **list, size_t count,
 			 int (*compare)(const struct variable *a, const struct variable *b))
@@ -450,22 +201,9 @@ static bool same_initial(const struct variable *a, const struct variable *b)
 	return !initial_a || !memcmp(initial_a, initial_b, a->atom->end - a->atom->start);
 }
 
-static bool share_context(const struct variable *a, const struct variable *b)
-{
-	for (size_t i = 0, j = 0; i < a->contexts.count && j < b->contexts.count;) {
-		if (a->contexts.list[i] == b->contexts.list[j])
-			return true;
-		if (a->contexts.list[i] < b->contexts.list[j])
-			i++;
-		else
-			j++;
-	}
-	return false;
-}
-
 static bool alike(const struct variable *a, const struct variable *b)
 {
-	return same_initial(a, b) && share_context(a, b);
+	return same_initial(a, b) && statics_share_context(a, b);
 }
 
 /* Pair variables that match exactly one of the other side, which in turn matches no other. */
@@ -587,6 +325,13 @@ static struct variable **copy(struct variable **list, size_t count)
 	return ret;
 }
 
+/* Pair two for no other reason than that nothing else of their kind is left. */
+static void pair_left_over(struct variable *a, struct variable *b)
+{
+	pair(a, b);
+	b->left_over = !statics_share_context(a, b);
+}
+
 static void pair_group(struct group group)
 {
 	struct variable **a _free_ = group.a = copy(group.a, group.count_a);
@@ -597,20 +342,20 @@ static void pair_group(struct group group)
 		pair_unique(&group, alike);
 	pair_texts(&group);
 	if (few && (group.count_a > 1 || group.count_b > 1)) {
-		pair_unique(&group, share_context);
+		pair_unique(&group, statics_share_context);
 		if (initial_values_in_order(&group))
 			pair_unique(&group, same_initial);
 	}
 	if (!group.count_a || !group.count_b)
 		return;
 	if (group.count_a == 1 && group.count_b == 1) {
-		pair(group.a[0], group.b[0]);
+		pair_left_over(group.a[0], group.b[0]);
 		return;
 	}
 	if (group.count_a == group.count_b) {
 		/* Likely in the same order; statics_confirm() checks. */
 		for (size_t i = 0; i < group.count_a; i++) {
-			pair(group.a[i], group.b[i]);
+			pair_left_over(group.a[i], group.b[i]);
 			group.b[i]->unsure = true;
 		}
 		return;
@@ -675,7 +420,7 @@ static void pair_rest(struct unpaired *a, struct unpaired *b)
 	b->list.count = all.count_b;
 	if (a->list.count == 1 && b->list.count == 1 &&
 	    same_type(a->list.list[0], b->list.list[0]) &&
-	    share_user(a->list.list[0], b->list.list[0])) {
+	    statics_share_user(a->list.list[0], b->list.list[0])) {
 		pair(a->list.list[0], b->list.list[0]);
 		return;
 	}
@@ -700,6 +445,64 @@ static void pair_rest(struct unpaired *a, struct unpaired *b)
 		}
 	}
 	map_deinit(&types);
+}
+
+/* Equal for variables of one type and one initial value. */
+static uint64_t hash_of_kind(const struct variable *variable)
+{
+	const unsigned char *initial = initial_of(variable);
+	uint64_t size = variable->atom->end - variable->atom->start;
+	uint64_t hash = hash_bytes(HASH_START, type_of(variable), strlen(type_of(variable)) + 1);
+
+	hash = hash_bytes(hash, &size, sizeof(size));
+	return initial ? hash_bytes(hash, initial, size) : hash;
+}
+
+struct kinds {
+	VEC(uint64_t) list; /* sorted */
+};
+
+static struct kinds kinds_of(const struct unpaired *variables)
+{
+	struct kinds kinds = {0};
+
+	for (size_t i = 0; i < variables->list.count; i++)
+		*vec_push(&kinds.list) = hash_of_kind(variables->list.list[i]);
+	if (kinds.list.count)
+		qsort(kinds.list.list, kinds.list.count, sizeof(*kinds.list.list), by_hash);
+	return kinds;
+}
+
+static bool has_kind(const struct kinds *kinds, const struct variable *variable)
+{
+	uint64_t hash = hash_of_kind(variable);
+
+	return kinds->list.count && bsearch(&hash, kinds->list.list, kinds->list.count,
+					    sizeof(hash), by_hash);
+}
+
+/*
+ * Code may have moved to another function with its variable, while the function that had it got a
+ * new one of that name and type.  Then the two of that function are the only ones left, but the old
+ * one's state belongs to the code that moved.  So if there is a variable without a twin that one of
+ * a pair could belong to, the pair is unsure: statics_confirm() looks for an unchanged function
+ * that uses it.
+ */
+static void doubt_left_over(struct statics *statics, struct atom *const *patched, size_t count,
+			    const struct unpaired *a, const struct unpaired *b)
+{
+	struct kinds only_a = kinds_of(a), only_b = kinds_of(b);
+
+	for (size_t i = 0; i < count && (a->list.count || b->list.count); i++) {
+		struct variable *new = &statics->patched.variables[patched[i]->index];
+
+		if (new->left_over &&
+		    (has_kind(&only_a, new) ||
+		     has_kind(&only_b, &statics->orig.variables[patched[i]->twin->index])))
+			new->unsure = true;
+	}
+	vec_deinit(&only_a.list);
+	vec_deinit(&only_b.list);
 }
 
 static void sort(struct unpaired *variables, const struct grouping *grouping)
@@ -728,6 +531,7 @@ void statics_pair(struct statics *statics, struct atom *const *a, size_t count_a
 			drop_decided(&left);
 			drop_decided(&right);
 		}
+		doubt_left_over(statics, b, count_b, &left, &right);
 		pair_rest(&left, &right);
 	}
 	vec_deinit(&left.list);

@@ -370,3 +370,51 @@ renamed() {
 	END
 	refused "static-renamed own_calls"
 }
+
+# The code that moved has the state; what stays gets a new variable of the same name and type.
+moved_and_another() {
+	compare <<-'END'
+		int one(int), two(int);
+		NEW(static __attribute__((noinline)) int h(int x)
+		{
+			static int count;
+			count += 3;
+			return count * x;
+		})
+		int f(int x)
+		{
+			static int count;
+			OLD(count += 3; return two(count * x);)
+			NEW(int y = h(x); count ^= one(y); return y;)
+		}
+		int get(int x) { return x; }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reason" "$(jq -r '.refusals[].code' "$report" | sort -u)" static-ambiguous
+}
+@test "the code of a variable moves, and another gets its name, gcc" { moved_and_another; }
+@test "the code of a variable moves, and another gets its name, clang" {
+	use_clang
+	moved_and_another
+}
+
+# An unchanged function tells that its variable is the old one.
+another_of_its_name() {
+	compare <<-'END'
+		int one(int), two(int);
+		NEW(int h(int x)
+		{
+			static int count;
+			count += 3;
+			return count * x;
+		})
+		int f(int x) { static int count = 7; count += x; return count; }
+		int get(int x) { return x OLD(+ 1); }
+	END
+	carries "get changed" "h new"
+}
+@test "a new function has a variable of an unchanged one's name, gcc" { another_of_its_name; }
+@test "a new function has a variable of an unchanged one's name, clang" {
+	use_clang
+	another_of_its_name
+}
