@@ -188,15 +188,33 @@ static bool only_in_patch(const struct thing *function)
 
 /*
  * The compiler or a macro of the kernel makes such a datum anew for each use, so each copy is as
- * good as another.
+ * good as another.  These are local to functions: a variable of the file that has one of the names
+ * exists once.
  */
 static bool is_private(const struct thing *thing)
 {
-	static const char *const names[] = {
-		"__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "CSWTCH", "C", "__key",
-		"__warned", "__already_done", "__print_once", "_rs", "descriptor",
-		"__UNIQUE_ID_ddebug", "_entry", "_entry_ptr", "___tp_str", "_fmt", "__dummy",
-		"trace_printk_fmt", "__srcu_key",
+	static const struct {
+		const char *name, *section; /* section: only there; NULL: anywhere */
+		bool constant;		    /* only where it cannot be written */
+	} privates[] = {
+		{"__func__", NULL, false},
+		{"__FUNCTION__", NULL, false},
+		{"__PRETTY_FUNCTION__", NULL, false},
+		{"CSWTCH", NULL, true},
+		{"C", NULL, true},
+		{"_entry", NULL, true},
+		{"_entry_ptr", ".printk_index", false},
+		{"_fmt", NULL, true},
+		{"__key", NULL, false},
+		{"__srcu_key", NULL, false},
+		{"__warned", NULL, false},
+		{"__already_done", NULL, false},
+		{"__print_once", NULL, false},
+		{"_rs", NULL, false},
+		{"descriptor", "__dyndbg", false},
+		{"__UNIQUE_ID_ddebug", "__dyndbg", false},
+		{"trace_printk_fmt", "__trace_printk_fmt", false},
+		{"___tp_str", "__tracepoint_str", false},
 	};
 
 	if (!thing->symbol)
@@ -208,9 +226,15 @@ static bool is_private(const struct thing *thing)
 	char *bare _free_ = bare_name(thing->symbol->name);
 	const char *dot = strrchr(bare, '.'); /* clang: "function.__func__" */
 	const char *name = dot && dot != bare ? dot + 1 : bare;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
+	const char *section = thing->section->name;
+	bool writable = thing->section->flags & SHF_WRITE && !has_prefix(section, ".data.rel.ro");
+
+	if (name == bare && !strcmp(bare, thing->symbol->name))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(privates); i++)
+		if (!strcmp(name, privates[i].name))
+			return (!privates[i].section || !strcmp(section, privates[i].section)) &&
+			       !(privates[i].constant && writable);
 	return false;
 }
 
