@@ -174,6 +174,9 @@ static struct error *find_read(const struct build *build, const struct unit *uni
 		_free_ char *name = path_normalise(module_source_name(build, word));
 		const struct changed_file *file = name ? changes_find(build->changes, name) : NULL;
 
+		if (unit->outside)
+			TRY(module_source_check_read(build, unit, word));
+
 		if (!file)
 			continue;
 		*vec_push(ret) = file;

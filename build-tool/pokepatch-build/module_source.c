@@ -265,8 +265,14 @@ static struct error *read_cmd(struct build *build, const char *path, struct foun
 /* Does a path begin at p in the word?  Macros may have the folder in a string, which must stay. */
 static bool path_begins(const char *word, const char *p)
 {
-	return p == word || (word[0] == '-' && word[1] != 'D' &&
-			     (p == word + strlen("-I") || p[-1] == '=' || p[-1] == ','));
+	static const char *const joined[] = {"-I",	    "-L",	"-B",	     "-iquote", "-isystem",
+					     "-idirafter", "-include", "-imacros", "-iprefix"};
+	const size_t length = (size_t)(p - word);
+
+	for (size_t i = 0; i < ARRAY_SIZE(joined); i++)
+		if (length == strlen(joined[i]) && has_prefix(word, joined[i]))
+			return true;
+	return p == word || (word[0] == '-' && word[1] != 'D' && (p[-1] == '=' || p[-1] == ','));
 }
 
 /* Add a word of the recorded command, with the folder @to in place of the spelled root. */
@@ -292,6 +298,25 @@ const char *module_source_name(const struct build *build, const char *file)
 	size_t length = strlen(shadow);
 
 	return !strncmp(file, shadow, length) && file[length] == '/' ? file + length + 1 : file;
+}
+
+struct error *module_source_check_read(const struct build *build, const struct unit *unit,
+				       const char *file)
+{
+	const char *const folders[] = {build->module_source, unit->outside->root};
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		const size_t length = strlen(folders[i]);
+
+		if (has_prefix(file, folders[i]) && file[length] == '/' &&
+		    changes_find(build->changes, file + length + 1))
+			return error_new(STATUS_FAILED,
+					 "%s: the compiler has read %s as it was before the "
+					 "change; the module's makefile may give it a folder by an "
+					 "option that pokepatch-build does not know: use -I",
+					 unit->source, file + length + 1);
+	}
+	return NULL;
 }
 
 /* Add the recorded command, without -c, output and source. */

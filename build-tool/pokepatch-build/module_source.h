@@ -53,6 +53,12 @@ struct error *module_source_write(struct build *build);
  */
 void module_source_add_command(const struct build *build, const struct unit *unit, bool patched,
 			       const char *object, struct args *ret);
+/*
+ * module_source_check_read - Errors: for the patched side of a unit, the compiler has read a file
+ * that the diff changes in the folder itself, and so as it was.
+ */
+struct error *module_source_check_read(const struct build *build, const struct unit *unit,
+				       const char *file);
 /* module_source_name - a file as the compiler names it: its path in the folder, or all of file. */
 const char *module_source_name(const struct build *build, const char *file);
 /* module_source_cwd - where the compiler runs: as kbuild ran it, in the kernel's build folder. */

@@ -85,6 +85,13 @@ fails() {
 	build --report x.json
 	[ "$(jq -r '.functions[] | .name + " " + .change' x.json)" = "pp_outside_scale changed" ]
 	rm x.ko
+	# The makefile gives that folder by -iquote, in one word with it.
+	mv x.patch all.patch
+	change 's/in call/at call/' told/told.h
+	build --report x.json
+	[ "$(jq -r '.functions[] | .name + " " + .change' x.json)" = "told_get changed" ]
+	rm x.ko
+	mv all.patch x.patch
 	sed -i '/factor.h b\/parts/,$d' x.patch
 	run -1 build
 	[[ $output == *"factor.h: No such file"* ]]
