@@ -38,6 +38,12 @@ static const struct file_rule {
 	{MATCH_FOLDER, "Documentation/", FILE_IGNORE, NULL, NULL},
 	{MATCH_FOLDER, "LICENSES/", FILE_IGNORE, NULL, NULL},
 	{MATCH_FOLDER, "debian/", FILE_IGNORE, NULL, NULL},
+	/* kernel/bpf/ has these compiled, or includes them, and lib/ includes libfdt. */
+	{MATCH_SUFFIX, "tools/lib/bpf/relo_core.c", FILE_COMPILE, NULL, NULL},
+	{MATCH_SUFFIX, "tools/lib/bpf/relo_core.h", FILE_COMPILE, NULL, NULL},
+	{MATCH_SUFFIX, "tools/lib/bpf/btf_relocate.c", FILE_COMPILE, NULL, NULL},
+	{MATCH_SUFFIX, "tools/lib/bpf/btf_iter.c", FILE_COMPILE, NULL, NULL},
+	{MATCH_FOLDER, "scripts/dtc/libfdt/", FILE_COMPILE, NULL, NULL},
 	{MATCH_FOLDER, "tools/", FILE_IGNORE, NULL, NULL},
 	{MATCH_NAME, ".gitignore", FILE_IGNORE, NULL, NULL},
 	{MATCH_NAME, ".gitattributes", FILE_IGNORE, NULL, NULL},

@@ -183,6 +183,16 @@ two_headers() {
 	grep -qx 'irqfd_shutdown changed' functions
 }
 
+@test "sources of the kernel in folders of programs: BPF's relocations are compiled, libbpf is not" {
+	edited tools/lib/bpf/relo_core.c '/^\tif (depth < 0)/,/return/s/-EINVAL/-EPERM/'
+	printf '%s\n' '--- a/tools/lib/bpf/libbpf.c' '+++ b/tools/lib/bpf/libbpf.c' '@@ -1 +1 @@' '-x' '+y' >>x.patch
+	"$program" -k "$release" --report report.json -n x -o x.ko x.patch >said 2>&1
+	cat said
+	[ "$(jq -r '.functions[] | .name + " " + .change' report.json)" = \
+		$'__bpf_core_types_are_compat changed\n__bpf_core_types_match changed' ]
+	grep -q '^note: tools/lib/bpf/libbpf.c: left out: nothing in the kernel is compiled from it$' said
+}
+
 @test "new and renamed headers, and sources that are included; what is left is refused" {
 	cat >x.patch <<-'END'
 		diff --git a/fs/proc/banner.h b/fs/proc/banner.h
