@@ -77,10 +77,12 @@ static void test_kinds(void **state)
 	    "--- /dev/null\n+++ b/kernel/new/b.c\n@@ -0,0 +1,2 @@\n+int b;\n+int c;\n"
 	    "--- a/mm/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
 	    "diff --git a/mm/named.c b/mm/other.c\nsimilarity index 100%\n"
-	    "rename from mm/named.c\nrename to mm/other.c\n");
+	    "rename from mm/named.c\nrename to mm/other.c\n"
+	    "diff --git a/mm/a.c b/mm/z.c\nsimilarity index 90%\ncopy from mm/a.c\ncopy to mm/z.c\n");
 	put("patches/third.patch", CHANGE("mm/a.c", "three", "four")); /* the series lacks it */
 	assert_no_error(apply());
 	holds("mm/a.c", "three\n");
+	holds("mm/z.c", "two\n"); /* as it was before the diff */
 	holds("kernel/new/b.c", "int b;\nint c;\n");
 	holds("mm/gone.c", NULL);
 	holds("mm/named.c", NULL);
