@@ -426,6 +426,18 @@ typedef VEC(struct patch_line) patch_line_vec;
 typedef VEC(struct patch_hunk) patch_hunk_vec;
 typedef VEC(struct patch_entry) patch_entry_vec;
 
+/*
+ * A line behind a hunk that would add or remove something, if the hunk's numbers counted it.
+ * Others begin with "-" too: the names of the next file, and the signature of a mail.
+ */
+static bool at_stray_line(const struct reader *reader)
+{
+	return starts(reader, "+") || (starts(reader, "-") && !starts(reader, "--"));
+}
+
+static const char hunk_numbers_fault[] = "the hunk's lines do not fit the numbers in its @@ line; "
+					 "was the diff edited by hand?";
+
 static struct error *read_hunk_lines(struct reader *reader, struct patch_hunk *hunk,
 				     patch_line_vec *lines)
 {
@@ -445,8 +457,7 @@ static struct error *read_hunk_lines(struct reader *reader, struct patch_hunk *h
 		kind = reader->length && reader->line[0] != '\r' ? reader->line[0] : ' ';
 		if (!strchr(" +-", kind) || (kind != '+' && !old_left) ||
 		    (kind != '-' && !new_left))
-			return fault(reader, "the hunk's lines do not fit the numbers in its @@ "
-					     "line; was the diff edited by hand?");
+			return fault(reader, hunk_numbers_fault);
 		line = vec_push(lines);
 		line->kind = kind;
 		line->text = reader->length ? reader->line + 1 : reader->line;
@@ -460,7 +471,8 @@ static struct error *read_hunk_lines(struct reader *reader, struct patch_hunk *h
 			*reader = next;
 		}
 	}
-	return NULL;
+	return reader_peek(reader, &next) && at_stray_line(&next) ? fault(&next, hunk_numbers_fault)
+								  : NULL;
 }
 
 static struct error *read_hunks(struct reader *reader, struct patch_entry *entry)

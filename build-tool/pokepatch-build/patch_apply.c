@@ -170,10 +170,10 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 	if (start > lines->count)
 		start = lines->count;
 	search.expected = offset < 0 && (size_t)-offset > start ? 0 : start + (size_t)offset;
-	if (!old->count) { /* there are no lines to search for */
-		*ret = search.expected;
+	if (!old->count) { /* nothing tells where the text belongs, unless the file is empty */
+		*ret = 0;
 		*ret_fuzz = 0;
-		return search.expected >= first && search.expected <= lines->count;
+		return !lines->count;
 	}
 	for (unsigned int fuzz = 0; fuzz <= max_fuzz; fuzz++) {
 		*ret_fuzz = fuzz;
@@ -190,6 +190,8 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	static const char there_text[] = "the file already has the text that the hunk makes";
 	static const char gone_text[] = "the lines it changes are not there; "
 					"make the diff against this kernel's source";
+	static const char bare_text[] = "it has no context, so nothing tells whether its line is "
+					"right; make the diff with -U3";
 	const struct patch_hunk *hunk = &entry->hunks[index];
 	const char *path = entry->old_path ? entry->old_path : entry->new_path;
 	struct side new;
@@ -208,7 +210,7 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 				 name, hunk->diff_line, index + 1, path, hunk->old_start, with);
 	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
 			 name, hunk->diff_line, index + 1, path, hunk->old_start,
-			 there ? there_text : gone_text);
+			 there ? there_text : hunk->old_count ? gone_text : bare_text);
 }
 
 static void copy_lines(struct text_lines *to, const struct text_lines *from, size_t first,

@@ -220,6 +220,9 @@ static void test_no_diff(void **state)
 	parse_fails(NAMES "@@ -1,99999999999999999999 +1 @@\n a\n", STATUS_FAILED, "malformed @@");
 	parse_fails(NAMES "@@ -1,5 +1,5 @@\n a\n b\n", STATUS_FAILED, "t.diff:5: the diff ends");
 	parse_fails(NAMES "@@ -1,2 +1,2 @@\n a\n+b\n+c\n+d\n e\n", STATUS_FAILED, "do not fit");
+	/* What the numbers leave out would be lost. */
+	parse_fails(NAMES "@@ -1,2 +1,3 @@\n a\n b\n+c\n+d\n", STATUS_FAILED, "t.diff:7: the hunk's");
+	parse_fails(NAMES "@@ -1,2 +1 @@\n a\n-b\n-c\n", STATUS_FAILED, "t.diff:6: the hunk's");
 	parse_fails(NAMES "@@ -1,2 +1,2 @@\n a\nxyz\n", STATUS_FAILED, "do not fit");
 	struct patch patch;
 	struct error *error = patch_parse("t.diff", NAMES "\0x", sizeof(NAMES) + 1, &patch);
@@ -243,9 +246,9 @@ static void test_apply(void **state)
 		0, 0);
 	applies(NAMES "@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n", "a\nb", "A\nb",
 		0, 0);
-	/* Without context, as diff -U0 writes it. */
-	applies(NAMES "@@ -2,0 +3,2 @@\n+x\n+y\n", "a\nb\nc\n", "a\nb\nx\ny\nc\n", 0, 0);
 	applies(NAMES "@@ -2 +1,0 @@\n-b\n", "a\nb\nc\n", "a\nc\n", 0, 0);
+	/* As diff -U0 writes it: nothing tells where the text belongs. */
+	applies_not(NAMES "@@ -2,0 +3,2 @@\n+x\n+y\n", "a\nb\nc\n", "it has no context");
 	/* An empty file, and one that becomes empty. */
 	applies(NAMES "@@ -0,0 +1 @@\n+x\n", "", "x\n", 0, 0);
 	applies(NAMES "@@ -1 +0,0 @@\n-x\n", "x\n", "", 0, 0);
