@@ -182,13 +182,25 @@ static void find_cves(const char *message, struct commit *commit)
 /* Does any line look like the beginning of a diff?  A cover letter and a reply have none. */
 static bool has_diff(const char *text)
 {
-	static const char *const heads[] = {"--- ", "diff -", "@@ -", "*** ", "Binary files "};
+	static const struct {
+		const char *head, *next; /* next: of the line behind it, or NULL */
+	} heads[] = {
+		{"--- ", "+++ "},
+		{"*** ", "--- "},
+		{"diff -", NULL},
+		{"@@ -", NULL},
+		{"Binary files ", NULL},
+	};
 
 	for (; text; text = strchr(text, '\n')) {
 		text += *text == '\n';
-		for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
-			if (has_prefix(text, heads[i]))
+		for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+			const char *next = strchr(text, '\n');
+
+			if (has_prefix(text, heads[i].head) &&
+			    (!heads[i].next || (next && has_prefix(next + 1, heads[i].next))))
 				return true;
+		}
 	}
 	return false;
 }
@@ -357,7 +369,7 @@ static struct error *is_quilt(const char *path, bool *ret)
 
 	TRY(file_read(path, &text, &length));
 	*ret = false;
-	if (has_prefix(text, "From "))
+	if (has_prefix(text + strspn(text, " \t\r\n"), "From "))
 		return NULL; /* a mailbox, which may begin with a cover letter */
 	TRY(mail_read(path, text, length, 1, &mail));
 	*ret = !mail.body && !has_diff(mail.text);

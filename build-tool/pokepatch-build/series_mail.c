@@ -54,14 +54,26 @@ static bool is_from_line(const char *text, size_t length)
 
 void mbox_split(const char *text, size_t length, struct mail_spans *ret)
 {
-	const char *end = text + length;
+	const size_t blank = strspn(text, " \t\r\n");
+	const char *end = text + length, *first = text;
 	size_t line = 1;
 
+	/* Copied from a page or from another mail, the first may have blank lines in front. */
+	for (size_t i = 0; i < blank; i++)
+		if (text[i] == '\n') {
+			first = text + i + 1;
+			line++;
+		}
+	if (!is_from_line(first, line_length(first, end))) {
+		first = text;
+		line = 1;
+	}
 	*ret = (struct mail_spans){0};
-	*vec_push(&ret->list) = (struct mail_span){.length = length, .line = 1};
-	if (!is_from_line(text, line_length(text, end)))
+	*vec_push(&ret->list) = (struct mail_span){
+		.start = (size_t)(first - text), .length = (size_t)(end - first), .line = line};
+	if (!is_from_line(first, line_length(first, end)))
 		return;
-	for (const char *p = next_line(text, end); p < end; p = next_line(p, end)) {
+	for (const char *p = next_line(first, end); p < end; p = next_line(p, end)) {
 		struct mail_span *last = &ret->list.list[ret->list.count - 1];
 		const size_t start = (size_t)(p - text);
 

@@ -107,6 +107,14 @@ static void test_mailbox(void **state)
 	/* Messages count the mailbox's lines. */
 	assert_int_equal(build.patches[1].patch.entries[0].diff_line, 34);
 	assert_non_null(strstr(build.notes.text, "x.mbox:1: left out: a text without a diff"));
+	/* Copied with blank lines in front. */
+	put("blank.mbox", "\n \n" FROM(SHA_A) "Subject: [PATCH 1/2] a\n\n---\n" DIFF SIGNATURE
+	    FROM(SHA_B) "Subject: [PATCH 2/2] b\n\n---\n" CHANGE("mm/b.c", "x", "y") SIGNATURE);
+	reads("blank.mbox", 2);
+	is_commit(0, SHA_A, "a", "");
+	is_commit(1, SHA_B, "b", "");
+	assert_int_equal(build.patches[0].patch.entries[0].diff_line, 7);
+	reads("x.mbox", 2);
 	/* Another mail has another sum. */
 	assert_string_not_equal(build.patches[0].sha256, build.patches[1].sha256);
 }
@@ -116,7 +124,8 @@ static void test_folders(void **state)
 	(void)state;
 	put("mails/0002-b.patch", FROM(SHA_B) "Subject: [PATCH] b\n\n---\n" DIFF SIGNATURE);
 	put("mails/0001-a.patch", FROM(SHA_A) "Subject: [PATCH] a\n\n---\n" DIFF SIGNATURE);
-	put("mails/0000-cover-letter.patch", FROM(SHA_A) "Subject: [PATCH 0/2] *** ***\n\nblurb\n");
+	put("mails/0000-cover-letter.patch", FROM(SHA_A) "Subject: [PATCH 0/2] *** SUBJECT HERE ***\n\n"
+	    "*** BLURB HERE ***\n\n--- a line of prose\n");
 	put("mails/notes.txt", "nothing to read\n");
 	reads("mails", 2);
 	is_commit(0, SHA_A, "a", "");
