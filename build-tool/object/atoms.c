@@ -213,6 +213,11 @@ static bool is_empty(const struct symbol *symbol)
 	return symbol->type == STT_OBJECT && !symbol->size;
 }
 
+static int bind_rank(const struct symbol *symbol)
+{
+	return symbol->bind == STB_GLOBAL ? 0 : symbol->bind == STB_WEAK ? 1 : 2;
+}
+
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
@@ -233,7 +238,7 @@ static int symbol_order(const void *left, const void *right)
 	if (is_device_table_name(a->name) != is_device_table_name(b->name))
 		return is_device_table_name(a->name) ? 1 : -1;
 	if (a->bind != b->bind)
-		return a->bind == STB_GLOBAL ? -1 : b->bind == STB_GLOBAL ? 1 : 0;
+		return bind_rank(a) < bind_rank(b) ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -577,13 +582,18 @@ static void check_atoms(struct object *object, const char *unit, struct refusals
 	}
 }
 
+/* gcc names a cold part after any of its function's names: x86's SYSCALL_DEFINE0() has two. */
 static void link_cold_parts(struct object *object)
 {
 	struct map functions = {0};
 
-	for (size_t i = 0; i < object->atoms.count; i++)
-		if (object->atoms.list[i]->class == ATOM_CODE)
-			*map_slot(&functions, object->atoms.list[i]->name) = object->atoms.list[i];
+	for (size_t i = 1; i < object->symbols.count; i++) {
+		const struct symbol *symbol = object->symbols.list[i];
+		struct atom *atom = symbol->atom;
+
+		if (atom && atom->class == ATOM_CODE && atom->start == symbol->value)
+			*map_slot(&functions, symbol->name) = atom;
+	}
 	for (size_t i = 0; i < object->atoms.count; i++) {
 		struct atom *atom = object->atoms.list[i];
 		const char *cold = atom->class == ATOM_CODE ? strstr(atom->name, ".cold") : NULL;

@@ -426,8 +426,8 @@ static struct thing *find_function(const struct check *check, const struct row_s
 	return NULL;
 }
 
-/* The cold part of the original's function: "foo.cold" or "foo.cold.3"; or NULL. */
-static const struct symbol *original_cold(const struct source *source, const char *function)
+/* The cold part of the function by this name: "foo.cold" or "foo.cold.3"; or NULL. */
+static const struct symbol *cold_by_name(const struct source *source, const char *function)
 {
 	char *name _free_ = xasprintf("%s.cold", function);
 	const struct symbol *symbol = map_get(&source->orig_by_name, name);
@@ -441,6 +441,22 @@ static const struct symbol *original_cold(const struct source *source, const cha
 			symbol = other;
 	}
 	return symbol;
+}
+
+/* The cold part of the original's function, which may have any of the function's names; or NULL. */
+static const struct symbol *original_cold(const struct source *source, const char *function)
+{
+	const struct symbol *own = map_get(&source->orig_by_name, function);
+	const struct symbol *cold = cold_by_name(source, function);
+
+	for (size_t i = 1; own && !cold && i < source->orig.symbols.count; i++) {
+		const struct symbol *other = source->orig.symbols.list[i];
+
+		if (other != own && other->section == own->section && other->value == own->value &&
+		    other->type == STT_FUNC)
+			cold = cold_by_name(source, other->name);
+	}
+	return cold;
 }
 
 /* The row has the old symbol's text, and no other row has a byte of that text. */

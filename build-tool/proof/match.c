@@ -545,6 +545,10 @@ static struct error *match_parents(struct check *check, const struct thing *from
 			       ? (is_veneer ? NULL : check_reach(check, from, reloc, fixup))
 			       : leads_wrong(check, from, fixup, thing_name(to));
 
+	if (orig->type == STT_FUNC && cold_suffix(name))
+		return wrong(check, "'%s' leads into '%s', a part of a function that is not replaced",
+			     thing_name(from), name);
+
 	const struct row_symbol *row = &check->symbols.list[fixup->row->symbol];
 	bool own = orig->bind != STB_LOCAL ? row->known->global : !row->known->global;
 	for (size_t i = 0; own && orig->bind == STB_LOCAL && i < source->blocks.list.count; i++) {

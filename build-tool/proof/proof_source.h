@@ -102,6 +102,11 @@ void source_close(struct source *source);
  */
 struct thing *source_at(struct source *source, const struct section *section, int64_t offset);
 /*
+ * cold_suffix - where the end of a cold part's name begins, or NULL.  gcc calls them "foo.cold",
+ * "foo.isra.0.cold" or "foo.cold.3".
+ */
+const char *cold_suffix(const char *name);
+/*
  * source_lead_nops - where the NOPs of an entry are in a function, as an offset of its section, if
  * the table names NOPs in front of it; -1: nowhere.
  */

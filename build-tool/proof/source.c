@@ -112,6 +112,16 @@ static bool is_for_modpost(const struct symbol *symbol)
  * By section and place; at one place the largest symbol first, then the global one, and a name for
  * modpost last.
  */
+static int bind_rank(unsigned char bind)
+{
+	static const unsigned char binds[] = {STB_GLOBAL, STB_WEAK, STB_LOCAL};
+	int rank = 0;
+
+	while (rank < 2 && binds[rank] != bind)
+		rank++;
+	return rank;
+}
+
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(const struct symbol *const *)left;
@@ -126,7 +136,7 @@ static int symbol_order(const void *left, const void *right)
 	if (is_for_modpost(a) != is_for_modpost(b))
 		return is_for_modpost(a) ? 1 : -1;
 	if (a->bind != b->bind)
-		return a->bind > b->bind ? -1 : 1;
+		return bind_rank(a->bind) < bind_rank(b->bind) ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -342,12 +352,18 @@ static struct error *find_leads(struct source *source, const struct proof_rules 
 
 /* ---- cold parts, types, entries --------------------------------------------------------- */
 
-/* gcc calls them "foo.cold", "foo.isra.0.cold" or "foo.cold.3". */
+const char *cold_suffix(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	return cold && strspn(cold + 5, ".0123456789") == strlen(cold + 5) ? cold : NULL;
+}
+
 static void link_cold_part(struct source *source, struct thing *thing)
 {
-	const char *cold = strstr(thing->symbol->name, ".cold");
+	const char *cold = cold_suffix(thing->symbol->name);
 
-	if (!cold || strspn(cold + 5, ".0123456789") != strlen(cold + 5))
+	if (!cold)
 		return;
 	char *name _free_ = xstrndup(thing->symbol->name, cold - thing->symbol->name);
 	struct thing *function = map_get(&source->functions, name);
@@ -374,11 +390,16 @@ static void link_type(struct source *source, struct thing *thing)
 
 static void link_parts(struct source *source)
 {
-	for (size_t i = 0; i < source->things.count; i++) {
-		struct thing *thing = source->things.list[i];
+	/* By all of their names: a cold part, or a report, may have any of these. */
+	for (size_t i = 1; i < source->object.symbols.count; i++) {
+		const struct symbol *symbol = source->object.symbols.list[i];
+		const bool named = symbol->section && symbol->type != STT_SECTION &&
+				   *symbol->name && section_is_text(symbol->section);
+		struct thing *thing =
+			named ? source_at(source, symbol->section, symbol->value) : NULL;
 
-		if (thing->symbol && section_is_text(thing->section))
-			*map_slot(&source->functions, thing->symbol->name) = thing;
+		if (thing && thing->symbol && thing->start == symbol->value)
+			*map_slot(&source->functions, symbol->name) = thing;
 	}
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
@@ -506,31 +527,25 @@ static void index_symbols(const struct object *object, struct map *ret)
 
 static void set_reported(struct source *source)
 {
-	struct map reported[2] = {{0}};
-	static char is_new, is_changed;
+	const struct proof_unit *unit = source->unit;
+	struct map data = {0};
 
-	for (int data = 0; data < 2; data++) {
-		const struct proof_reported *list = data ? source->unit->data.list
-						      : source->unit->functions.list;
-		size_t count = data ? source->unit->data.count : source->unit->functions.count;
-
-		for (size_t i = 0; i < count; i++)
-			*map_slot(&reported[data], list[i].name) =
-				list[i].changed ? &is_changed : &is_new;
-	}
 	for (size_t i = 0; i < source->things.count; i++) {
 		struct thing *thing = source->things.list[i];
-		const char *found =
-			thing->symbol ? map_get(&reported[!section_is_text(thing->section)],
-						thing->symbol->name)
-				      : NULL;
 
-		thing->reported = !found		      ? REPORTED_NOT
-			       : found == &is_changed ? REPORTED_CHANGED
-						      : REPORTED_NEW;
+		if (thing->symbol && !section_is_text(thing->section))
+			*map_slot(&data, thing->symbol->name) = thing;
 	}
-	map_deinit(&reported[0]);
-	map_deinit(&reported[1]);
+	for (size_t i = 0; i < unit->functions.count + unit->data.count; i++) {
+		const bool code = i < unit->functions.count;
+		const struct proof_reported *reported =
+			code ? &unit->functions.list[i] : &unit->data.list[i - unit->functions.count];
+		struct thing *thing = map_get(code ? &source->functions : &data, reported->name);
+
+		if (thing)
+			thing->reported = reported->changed ? REPORTED_CHANGED : REPORTED_NEW;
+	}
+	map_deinit(&data);
 }
 
 static int place_order(const void *left, const void *right)
