@@ -198,13 +198,16 @@ static bool same_spanned(const struct atom *a, const struct atom *b)
 /*
  * Whether two atoms are in sections of the same meaning.  Code reaches per-CPU data in another way
  * than other data, and a section of its own marks code that must not be probed.  A variable that
- * now needs a larger alignment than the running kernel's has changed, too.
+ * now needs a larger alignment than the running kernel's has changed, too, and one that new code
+ * may write and that is read-only there.
  */
 static bool same_place(const struct atom *a, const struct atom *b)
 {
 	const struct section_rule *rule_a = a->section->rule, *rule_b = b->section->rule;
 
 	if (rule_a != rule_b && (rule_a->keep_name || rule_b->keep_name))
+		return false;
+	if (rule_a->sealed && !rule_b->sealed)
 		return false;
 	/* ___ksymtab+foo, ___ksymtab_gpl+foo: the name alone says which modules may use foo. */
 	if (a->class == ATOM_EXPORT && strcmp(a->section->name, b->section->name))

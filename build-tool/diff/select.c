@@ -233,6 +233,13 @@ static void refuse_changed_data(struct selection *selection)
 					     "size of '%s' differs; the running kernel's has the "
 					     "old size: use a new variable",
 					     atom->name);
+			else if (atom->class == ATOM_DATA && atom->twin->section->rule->sealed &&
+				 !atom->section->rule->sealed)
+				refusals_add(selection->refusals, "data-changed",
+					     select_location(selection, atom->name), atom->name,
+					     "'%s' is read-only in the running kernel "
+					     "(__ro_after_init): use a new variable",
+					     atom->name);
 			else
 				refuse_atom(selection, atom);
 		} else if (!atom->twin && !atom->ambiguous) {

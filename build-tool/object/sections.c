@@ -51,6 +51,7 @@ static const struct section_rule rules[] = {
 	/* Data. */
 	EXACT(".data", SECTION_DATA),
 	PREFIX(".data.", SECTION_DATA),
+	EXACT(".data..ro_after_init", SECTION_DATA, .sealed = true),
 	EXACT(".data..percpu", SECTION_DATA, .keep_name = true),
 	PREFIX(".data..percpu..", SECTION_DATA, .keep_name = true),
 	/*

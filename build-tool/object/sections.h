@@ -58,6 +58,8 @@ struct section_rule {
 	enum section_policy policy;
 	/* SECTION_CODE, SECTION_DATA, SECTION_RODATA: included under this section's own name. */
 	bool keep_name;
+	/* SECTION_DATA: the kernel makes it read-only when it has initialised itself. */
+	bool sealed;
 	/*
 	 * Labels, symbols without a type, name things: one without a size all up to the next label.
 	 * What has a type and lies there is a part of that thing, and only its name tells what the

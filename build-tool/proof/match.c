@@ -476,12 +476,15 @@ static struct error *match_content(struct check *check, struct thing *from,
  */
 static bool same_datum(const struct thing *thing, const struct symbol *orig)
 {
+	static const char sealed[] = ".data..ro_after_init"; /* read-only in the kernel */
 	const struct symbol *symbol = thing->symbol;
 
 	if (!symbol || orig->type != STT_OBJECT || !orig->section)
 		return true;
 	if (orig->size != symbol->size || !orig->section->data != !thing->section->data)
 		return false;
+	if (!strcmp(orig->section->name, sealed) && strcmp(thing->section->name, sealed))
+		return false; /* new code may write it */
 	return !orig->section->data || !memcmp(orig->section->data + orig->value,
 					       thing->section->data + symbol->value, orig->size);
 }
