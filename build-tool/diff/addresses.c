@@ -196,22 +196,13 @@ static bool neighbours_moved(struct selection *selection, const struct section *
 	return *known == NEIGHBOURS_MOVED;
 }
 
-static bool ends_at(const struct section *section, uint64_t offset)
-{
-	if (!offset)
-		return false;
-	const struct atom *before = atom_at(section, offset - 1);
-
-	return before && before->class != ATOM_PRIVATE && before->start < before->end &&
-	       before->end == offset;
-}
-
 /*
  * The assembler writes a reference to a static variable as section and offset.  In a section that
  * the source names, such as .data..read_mostly, the end of one variable is the start of the next,
  * and table[i - 3] may refer to an offset in the variable before.  While all variables of the
  * section are where the original has them, either reading gives the same address.  Otherwise only
- * an offset that the code reads or writes directly is sure to be in the variable at that offset.
+ * an offset that the code reads or writes directly is sure to be in the variable at that offset: an
+ * address that it computes or compares with may be the end of a loop, &table[-1] even.
  */
 static void judge_neighbours(struct selection *selection, const struct reloc *reloc,
 			     const struct reference *reference, uint8_t kind)
@@ -222,9 +213,7 @@ static void judge_neighbours(struct selection *selection, const struct reloc *re
 	    (atom->class != ATOM_DATA && atom->class != ATOM_RODATA) ||
 	    !neighbours_moved(selection, atom->section))
 		return;
-	if (!(kind & OPERAND_INDEXED) &&
-	    (!(kind & (OPERAND_VALUE | OPERAND_COMPARED)) ||
-	     !ends_at(atom->section, reference->target)))
+	if (!(kind & (OPERAND_INDEXED | OPERAND_VALUE | OPERAND_COMPARED)))
 		return;
 	refusals_add(selection->refusals, "static-ambiguous",
 		     select_location(selection, atom->name), atom->name,
