@@ -12,6 +12,7 @@ struct gone {
 
 struct renamed {
 	struct selection *selection;
+	struct atom **asked; /* by index of the atom: the user for which it was looked at last */
 	VEC(struct gone) gone;
 	size_t *gone_of; /* by index of the atom of orig: 1 more than its index in gone; or 0 */
 	bool *fresh;	 /* by index of the atom of patched */
@@ -23,22 +24,16 @@ static bool is_unpaired_state(const struct atom *atom)
 	       atom->section->flags & SHF_WRITE;
 }
 
-/* Call visit for each variable to which a function of the object refers. */
-static void each_use(struct object *object, struct renamed *renamed,
-		     void (*visit)(struct renamed *renamed, struct atom *used, struct atom *user))
+/* Call visit for each variable to which the function @from refers. */
+static void each_used(struct object *object, struct renamed *renamed, const struct atom *from,
+		      struct atom *user,
+		      void (*visit)(struct renamed *renamed, struct atom *used, struct atom *user))
 {
-	for (size_t i = 0; i < object->atoms.count; i++) {
-		struct atom *user = object->atoms.list[i];
+	for (size_t i = 0; i < from->reloc_count; i++) {
+		struct atom *used = reloc_reference(object, from->section, &from->relocs[i]).atom;
 
-		if (user->class != ATOM_CODE)
-			continue;
-		for (size_t j = 0; j < user->reloc_count; j++) {
-			struct atom *used =
-				reloc_reference(object, user->section, &user->relocs[j]).atom;
-
-			if (used && used->class == ATOM_DATA)
-				visit(renamed, used, atom_function(user));
-		}
+		if (used && used->class == ATOM_DATA)
+			visit(renamed, used, user);
 	}
 }
 
@@ -72,6 +67,34 @@ static void judge_use(struct renamed *renamed, struct atom *used, struct atom *u
 	}
 }
 
+/*
+ * What a function uses, and what the functions use that it calls and that the other object lacks:
+ * the code that used a variable may be in another one of these now.
+ */
+static void each_use(struct object *object, struct renamed *renamed, struct atom *user,
+		     void (*visit)(struct renamed *renamed, struct atom *used, struct atom *user))
+{
+	VEC(const struct atom *) queue = {0};
+
+	*vec_push(&queue) = user;
+	for (size_t i = 0; i < queue.count; i++) {
+		const struct atom *from = queue.list[i];
+
+		each_used(object, renamed, from, atom_function(user), visit);
+		for (size_t j = 0; j < from->reloc_count; j++) {
+			struct atom *to =
+				reloc_reference(object, from->section, &from->relocs[j]).atom;
+
+			if (!to || to->class != ATOM_CODE || to->twin || to->parent ||
+			    renamed->asked[to->index] == user)
+				continue;
+			renamed->asked[to->index] = user;
+			*vec_push(&queue) = to;
+		}
+	}
+	vec_deinit(&queue);
+}
+
 void renamed_refuse(struct selection *selection)
 {
 	struct object *orig = selection->orig, *patched = selection->patched;
@@ -79,6 +102,8 @@ void renamed_refuse(struct selection *selection)
 	bool any = false;
 
 	renamed.gone_of = xcalloc(orig->atoms.count + 1, sizeof(*renamed.gone_of));
+	renamed.asked = xcalloc(orig->atoms.count + patched->atoms.count + 1,
+				sizeof(*renamed.asked));
 	renamed.fresh = xcalloc(patched->atoms.count + 1, sizeof(*renamed.fresh));
 	for (size_t i = 0; i < orig->atoms.count; i++)
 		if (is_unpaired_state(orig->atoms.list[i])) {
@@ -91,13 +116,22 @@ void renamed_refuse(struct selection *selection)
 		renamed.fresh[atom->index] = is_unpaired_state(atom);
 		any |= renamed.fresh[atom->index];
 	}
-	if (any) {
-		each_use(orig, &renamed, note_user);
-		each_use(patched, &renamed, judge_use);
+	for (size_t i = 0; any && i < orig->atoms.count; i++) {
+		struct atom *user = orig->atoms.list[i];
+
+		if (user->class == ATOM_CODE)
+			each_use(orig, &renamed, user, note_user);
+	}
+	for (size_t i = 0; any && i < selection->included.count; i++) {
+		struct atom *user = selection->included.list[i];
+
+		if (user->class == ATOM_CODE)
+			each_use(patched, &renamed, user, judge_use);
 	}
 	for (size_t i = 0; i < renamed.gone.count; i++)
 		map_deinit(&renamed.gone.list[i].users);
 	vec_deinit(&renamed.gone);
 	free(renamed.gone_of);
 	free(renamed.fresh);
+	free(renamed.asked);
 }

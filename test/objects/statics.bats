@@ -418,3 +418,52 @@ another_of_its_name() {
 	use_clang
 	another_of_its_name
 }
+
+@test "a static variable that is renamed, and whose code moves to a new function, or out of one that goes" {
+	compare <<-'END'
+		int one(int), two(int);
+		static int OLD(seq) NEW(next_seq) = 5;
+		NEW(static __attribute__((noinline)) int take(void) { int r = next_seq++; two(r); return r; })
+		int f(int x) { OLD(int r = seq++; two(r);) NEW(int r = take();) return one(x + r); }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reasons" "$(jq -r '.refusals[] | .code + " " + .subject' "$report")" "static-renamed next_seq"
+	compare <<-'END'
+		int one(int), two(int);
+		static int OLD(seq) NEW(next_seq) = 5;
+		OLD(static __attribute__((noinline)) int take(void) { int r = seq++; two(r); return r; })
+		int f(int x) { NEW(int r = next_seq++; two(r);) OLD(int r = take();) return one(x + r); }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reasons" "$(jq -r '.refusals[] | .code + " " + .subject' "$report")" "static-renamed next_seq"
+}
+
+@test "a variable that was read-only since boot is not one that new code may write" {
+	compare <<-'END'
+		#define sealed __attribute__((section(".data..ro_after_init")))
+		int ext(int);
+		static int limit OLD(sealed) = 100;
+		static int other NEW(sealed) = 100;
+		int set(int x) { NEW(limit = x;) return ext(x) + limit; }
+		int get(int x) { return ext(x) NEW(+ 1) + other; }
+	END
+	same "exit status" "$exit_status" 2
+	same "the reasons" "$(jq -r '.refusals[] | .code + " " + .subject' "$report")" "data-changed limit"
+}
+
+@test "the cold part of a function that has its name from an alias" {
+	compare <<-'END'
+		int ext(int), ext2(int), printk(const char *, ...);
+		void bad(int) __attribute__((cold));
+		static long body(int x);
+		long entry(int x) __attribute__((alias("body")));
+		static long body(int x)
+		{
+			int a = ext(x);
+			if (__builtin_expect(a < 0, 0)) { bad(a); printk("%d", a); a = 7; }
+			return OLD(ext) NEW(ext2)(a) + 1;
+		}
+	END
+	carries "entry changed"
+	same "the cold part" "$(symbol body.cold)" "LOCAL here"
+}
