@@ -123,6 +123,14 @@ static void append_dead_end(struct emitter *emitter, const struct atom *atom, st
 		section_append(out, code->dead_end, code->dead_end_length, 1);
 }
 
+/* objtool finds the function of a cold part by its name, which may be an alias of ours. */
+static char *symbol_name(const struct atom *atom)
+{
+	const char *cold = atom->parent ? strstr(atom->name, ".cold") : NULL;
+
+	return cold ? xasprintf("%s%s", atom->parent->name, cold) : xstrdup(atom->name);
+}
+
 static void place_atom(struct emitter *emitter, const struct atom *atom)
 {
 	const struct stubs *stubs = &emitter->selection->stubs[atom->index];
@@ -155,8 +163,9 @@ static void place_atom(struct emitter *emitter, const struct atom *atom)
 		return;
 	}
 	bool global = atom->symbol->bind != STB_LOCAL && !atom->twin;
+	char *own _free_ = symbol_name(atom);
 	place->symbol =
-		object_add_symbol(&emitter->out, atom->name, place->section, place->offset,
+		object_add_symbol(&emitter->out, own, place->section, place->offset,
 				  size + stubs->size, atom->symbol->type,
 				  global ? STB_GLOBAL : STB_LOCAL);
 	/* Keep the machine's bits (ppc64: the offset of the local entry), not the visibility. */

@@ -33,8 +33,7 @@ struct exact_functions {
 /* exact_functions_init - of an object that lives longer; the caller deinits it. */
 void exact_functions_init(const struct object *object, struct exact_functions *ret);
 void exact_functions_deinit(struct exact_functions *functions);
-/* exact_function, exact_cold - a function by its name, and the cold part of one; or NULL. */
+/* exact_function - a function, or the cold part of one by any number, by its name; or NULL. */
 const struct symbol *exact_function(const struct exact_functions *functions, const char *name);
-const struct symbol *exact_cold(const struct exact_functions *functions, const char *function);
 
 #endif /* POKEPATCH_EXACT_H */

@@ -57,14 +57,9 @@ void exact_functions_init(const struct object *object, struct exact_functions *r
 
 const struct symbol *exact_function(const struct exact_functions *functions, const char *name)
 {
-	return map_get(&functions->by_name, name);
-}
+	_free_ char *cold = unnumbered_cold(name);
 
-const struct symbol *exact_cold(const struct exact_functions *functions, const char *function)
-{
-	_free_ char *name = xasprintf("%s.cold", function);
-
-	return exact_function(functions, name);
+	return map_get(&functions->by_name, cold ?: name);
 }
 
 void exact_functions_deinit(struct exact_functions *functions)
@@ -245,8 +240,12 @@ static void verify_function(const struct externals *externals, struct part commo
 			    struct function_verdict *ret)
 {
 	const struct external *old = externals->list.list[function->old];
-	/* The old name: a clone may have another number in the patched object. */
-	char *cold_name _free_ = xasprintf("%s.cold", old->name);
+	/* The old names: a clone may have another number in the patched object. */
+	const struct external *old_cold = function->old_cold == POKEPATCH_NONE
+						  ? NULL
+						  : externals->list.list[function->old_cold];
+	char *cold_name _free_ =
+		old_cold ? xstrdup(old_cold->name) : xasprintf("%s.cold", old->name);
 	struct part hot = common, cold = common;
 
 	hot.name = old->name;
@@ -257,9 +256,9 @@ static void verify_function(const struct externals *externals, struct part commo
 	if (ret->verified != DIFF_EQUAL)
 		return;
 	cold.name = cold_name;
-	cold.symbol = exact_cold(functions, old->name);
-	if (function->old_cold != POKEPATCH_NONE) {
-		cold.external = externals->list.list[function->old_cold];
+	cold.symbol = exact_function(functions, cold_name);
+	if (old_cold) {
+		cold.external = old_cold;
 		cold.text = &ret->cold;
 		ret->verified = verify_part(refusals, &cold);
 	} else if (cold.symbol) {

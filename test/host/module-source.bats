@@ -15,13 +15,14 @@ setup() {
 	change 's/value \* 10/value * 20/'
 }
 
-# change SED [FILE] - make x.patch, an edit of scale.c or another file.
+# change SED... [FILE] - make x.patch, an edit of scale.c or another file.
 change() {
-	local file=${2:-parts/scale.c}
+	local file=parts/scale.c
+	[ $# -eq 1 ] || file=${*: -1}
 	rm -rf a b
 	mkdir -p "a/${file%/*}" "b/${file%/*}"
 	cp "moved/$file" "a/$file"
-	sed "$1" "a/$file" >"b/$file"
+	sed "${@:1:$#-($#>1)}" "a/$file" >"b/$file"
 	diff -u "a/$file" "b/$file" >x.patch || [ $? -eq 1 ]
 }
 
@@ -95,6 +96,15 @@ fails() {
 	sed -i '/factor.h b\/parts/,$d' x.patch
 	run -1 build
 	[[ $output == *"factor.h: No such file"* ]]
+}
+
+@test "functions of two names, and the cold part of one" {
+	change -e 's/scale(told) + 1/scale(told) + 2/' -e 's/\* 3/* 4/' parts/names.c
+	build --report x.json
+	[ "$(jq -r '.functions[] | .name + " " + .change' x.json | sort)" = \
+		$'pp_outside_base changed\npp_outside_checked changed' ]
+	# New code that leads into the cold part of the old function would go on in that.
+	[ "$(nm x.ko | grep -c ' [tT] pp_outside_checked\.cold')" -eq 1 ]
 }
 
 @test "bad folders" {

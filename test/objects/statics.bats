@@ -465,5 +465,5 @@ another_of_its_name() {
 		}
 	END
 	carries "entry changed"
-	same "the cold part" "$(symbol body.cold)" "LOCAL here"
+	same "the cold part" "$(symbol entry.cold)" "LOCAL here"
 }

@@ -348,14 +348,20 @@ static void cold_parts_as_each_gcc_names_them(void **state)
 	object_add_symbol(&object, "none.cold.x", text, 0, 0, STT_FUNC, STB_LOCAL);
 	exact_functions_init(&object, &functions);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct symbol *cold = exact_cold(&functions, cases[i].function);
+		const struct symbol *cold;
+		char *name;
 
 		assert_string_equal(exact_function(&functions, cases[i].function)->name,
 				    cases[i].function);
-		if (cases[i].cold)
-			assert_string_equal(cold->name, cases[i].cold);
-		else
-			assert_null(cold);
+		for (int number = 0; number < 2; number++) {
+			name = xasprintf("%s.cold%s", cases[i].function, number ? ".3" : "");
+			cold = exact_function(&functions, name);
+			if (cases[i].cold)
+				assert_string_equal(cold->name, cases[i].cold);
+			else
+				assert_null(cold);
+			free(name);
+		}
 	}
 	exact_functions_deinit(&functions);
 	object_deinit(&object);
