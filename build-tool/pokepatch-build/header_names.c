@@ -62,7 +62,7 @@ static bool is_named(const struct search *search, struct name_filter *filter,
 	struct args paths = {};
 	bool named;
 
-	/* The graph leaves out tools/, which has the source of kernel/bpf/relo_core.o. */
+	/* The graph leaves out the folders of other architectures, and what kbuild makes. */
 	if (!source || !map_has(&search->graph.files, source))
 		return true;
 	named = !search_user_paths(search, user, &paths) ||

@@ -2,6 +2,7 @@
 /* The units that a changed header matters to; see headers.h. */
 #include "pokepatch-build/headers.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,6 +70,34 @@ static struct error *plan_candidates(struct search *search, struct candidates *c
 	return error;
 }
 
+/* The template that kbuild makes lib/raid6/int4.c and its like from: lib/raid6/int.uc. */
+static char *template_of(const char *path)
+{
+	size_t length = strlen(path) - (has_suffix(path, ".c") ? strlen(".c") : 0);
+
+	while (length && isdigit((unsigned char)path[length - 1]))
+		length--;
+	return xasprintf("%.*s.uc", (int)length, path);
+}
+
+/*
+ * Does the source include none of the changed headers?  The graph tells it of sources and templates
+ * that it has.  In the others that kbuild makes there is data alone.  A source in a folder that the
+ * graph leaves out, such as another architecture's, may include any.
+ */
+static bool is_out_of_reach(const struct search *search, const char *path)
+{
+	_free_ char *template = template_of(path);
+	const char *known = map_has(&search->graph.files, path)     ? path
+			    : map_has(&search->graph.files, template) ? template
+								      : NULL;
+
+	if (search->everywhere)
+		return false;
+	return known ? !map_has(&search->reached.files, known)
+		     : !include_graph_leaves_out(path, search->build->arch);
+}
+
 static void add_users(struct search *search, const struct candidates *candidates)
 {
 	struct map known = {};
@@ -85,8 +114,7 @@ static void add_users(struct search *search, const struct candidates *candidates
 			.known = map_has(&known, unit->source),
 		};
 
-		if (user.kind == KIND_OTHER || !path ||
-		    (!search->everywhere && !map_has(&search->reached.files, path)))
+		if (user.kind == KIND_OTHER || !path || is_out_of_reach(search, path))
 			continue;
 		*vec_push(&search->users) = user;
 	}

@@ -23,7 +23,7 @@ struct include_lines {
 };
 
 /* What a graph's file begins with; another version's is made again. */
-static const char graph_header[] = "pokepatch include graph 1\n";
+static const char graph_header[] = "pokepatch include graph 3\n";
 
 /* ---- reading #include lines ------------------------------------------------- */
 
@@ -97,7 +97,15 @@ static void scan_text(const char *text, size_t length, struct buffer *ret)
 
 /* ---- making the graph ------------------------------------------------------- */
 
-/* Folders that nothing in the kernel is compiled from; arch/ has its own rule. */
+const char *const include_graph_outside[] = {
+	"tools/lib/bpf/btf_iter.c",
+	"tools/lib/bpf/btf_relocate.c",
+	"tools/lib/bpf/relo_core.c",
+	"tools/lib/bpf/relo_core.h",
+	NULL,
+};
+
+/* Folders that nothing else in the kernel is compiled from; arch/ has its own rule. */
 static bool is_left_out(const char *path, const char *arch)
 {
 	static const char *const left_out[] = {"Documentation", "tools", "samples", ".pokepatch",
@@ -109,6 +117,17 @@ static bool is_left_out(const char *path, const char *arch)
 	if (!has_prefix(path, "arch/") || strchr(path + strlen("arch/"), '/'))
 		return false;
 	return strcmp(path + strlen("arch/"), arch) != 0;
+}
+
+bool include_graph_leaves_out(const char *path, const char *arch)
+{
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		_free_ char *folder = xstrndup(path, (size_t)(slash - path));
+
+		if (is_left_out(folder, arch))
+			return true;
+	}
+	return false;
 }
 
 static struct error *add_file(const char *full, const char *path, struct buffer *ret)
@@ -135,7 +154,7 @@ static struct error *make_graph(const void *context, struct buffer *ret)
 {
 	const struct origin *origin = context;
 	const char *tree = origin->tree, *arch = origin->arch;
-	static const char *const suffixes[] = {".c", ".h", ".S", ".inc"};
+	static const char *const suffixes[] = {".c", ".h", ".S", ".inc", ".uc"};
 	char *roots[] = {(char *)tree, NULL};
 	size_t skip = strlen(tree) + 1;
 	struct error *error = NULL;
@@ -155,6 +174,12 @@ static struct error *make_graph(const void *context, struct buffer *ret)
 				error = add_file(entry->fts_path, entry->fts_path + skip, ret);
 	}
 	fts_close(walk);
+	for (const char *const *file = include_graph_outside; !error && *file; file++) {
+		_free_ char *full = xasprintf("%s/%s", tree, *file);
+
+		if (file_exists(full))
+			error = add_file(full, *file, ret);
+	}
 	return error;
 }
 

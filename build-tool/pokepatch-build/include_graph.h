@@ -30,6 +30,15 @@ struct include_graph {
 	VEC(char *) folders; /* that all units search, in order */
 };
 
+/*
+ * Files of the kernel in folders of programs, which the graph has, too: kernel/bpf/ has these
+ * compiled, or includes them.  The list ends with NULL.
+ */
+extern const char *const include_graph_outside[];
+
+/* include_graph_leaves_out - is a path in a folder that graphs for the machine leave out? */
+bool include_graph_leaves_out(const char *path, const char *arch);
+
 /* include_graph_load - read the graph of a tree, made first if it must be.  arch: "x86". */
 struct error *include_graph_load(const char *tree, const char *arch, struct include_graph *ret);
 void include_graph_deinit(struct include_graph *graph);

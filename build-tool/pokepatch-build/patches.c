@@ -9,6 +9,7 @@
 #include "pokepatch-build/build.h"
 #include "pokepatch-build/build_rules.h"
 #include "pokepatch-build/changes.h"
+#include "pokepatch-build/include_graph.h"
 #include "pokepatch-build/module_source.h"
 #include "pokepatch-build/series.h"
 
@@ -38,11 +39,7 @@ static const struct file_rule {
 	{MATCH_FOLDER, "Documentation/", FILE_IGNORE, NULL, NULL},
 	{MATCH_FOLDER, "LICENSES/", FILE_IGNORE, NULL, NULL},
 	{MATCH_FOLDER, "debian/", FILE_IGNORE, NULL, NULL},
-	/* kernel/bpf/ has these compiled, or includes them, and lib/ includes libfdt. */
-	{MATCH_SUFFIX, "tools/lib/bpf/relo_core.c", FILE_COMPILE, NULL, NULL},
-	{MATCH_SUFFIX, "tools/lib/bpf/relo_core.h", FILE_COMPILE, NULL, NULL},
-	{MATCH_SUFFIX, "tools/lib/bpf/btf_relocate.c", FILE_COMPILE, NULL, NULL},
-	{MATCH_SUFFIX, "tools/lib/bpf/btf_iter.c", FILE_COMPILE, NULL, NULL},
+	/* lib/ includes libfdt. */
 	{MATCH_FOLDER, "scripts/dtc/libfdt/", FILE_COMPILE, NULL, NULL},
 	{MATCH_FOLDER, "tools/", FILE_IGNORE, NULL, NULL},
 	{MATCH_NAME, ".gitignore", FILE_IGNORE, NULL, NULL},
@@ -104,9 +101,13 @@ static bool in_folder(const char *path, const char *folder)
 
 static const struct file_rule *find_rule(const char *path)
 {
+	static const struct file_rule outside = {.action = FILE_COMPILE};
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
+	for (const char *const *file = include_graph_outside; *file; file++)
+		if (!strcmp(path, *file))
+			return &outside;
 	for (size_t i = 0; i < ARRAY_SIZE(file_rules); i++) {
 		const struct file_rule *rule = &file_rules[i];
 		bool matches = false;

@@ -193,6 +193,22 @@ two_headers() {
 	grep -q '^note: tools/lib/bpf/libbpf.c: left out: nothing in the kernel is compiled from it$' said
 }
 
+@test "a source in such a folder includes a header that changes" {
+	edited include/linux/btf.h '/^static inline bool btf_kind_core_compat(/,/^}/s/return \(BTF_INFO_KIND(t1->info) == BTF_INFO_KIND(t2->info)\)/return (t1 != t2 \&\& \1)/'
+	made
+	[ "$(cat units)" = "tools/lib/bpf/relo_core.c vmlinux" ]
+	grep -q ' changed$' functions
+}
+
+@test "an #endif moves over a statement" {
+	edited include/net/inet_connection_sock.h '/^static inline void inet_csk_clear_xmit_timer(/,/^}/ {
+		/sk_stop_timer(sk, &icsk->icsk_delack_timer)/ { h; d }
+		/^#endif/G
+	}'
+	made
+	grep -qx '__tcp_transmit_skb changed' functions
+}
+
 @test "new and renamed headers, and sources that are included; what is left is refused" {
 	cat >x.patch <<-'END'
 		diff --git a/fs/proc/banner.h b/fs/proc/banner.h
