@@ -9,6 +9,7 @@
 #include "pokepatch-build/known_conditions.h"
 
 #define DEPTH_MAX 256
+#define TAKES_ARGUMENTS 0x9e3779b97f4a7c15
 
 /* ---- names ------------------------------------------------------------------ */
 
@@ -345,6 +346,7 @@ static void read_macro(struct scan *scan, struct cursor *line, uint32_t item, bo
 	scan->index->names.list[name].macros = item;
 	if (define && line->at < line->end && *line->at == '(') {
 		item_at(scan, item)->takes_arguments = true;
+		item_at(scan, item)->hash ^= TAKES_ARGUMENTS; /* "F(x) y" is not "F (x) y" */
 		read_parameters(scan, line, item);
 	}
 	if (define)
@@ -521,6 +523,9 @@ static void read_directive(struct scan *scan, const struct token *directive)
 	}
 	if (condition && !certain && scan->item != INDEX_NONE && !scan->depth)
 		item_at(scan, scan->item)->opaque = true;
+	/* Where it stands in a function or structure decides what is compiled of that. */
+	if (condition && !certain && scan->item != INDEX_NONE)
+		add_hash(item_at(scan, scan->item), directive);
 	item = new_item(scan, ITEM_DIRECTIVE, directive);
 	add_hash(item_at(scan, item), &word);
 	if (token_is(&word, "define") || token_is(&word, "undef")) {

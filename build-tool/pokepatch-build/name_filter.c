@@ -179,7 +179,7 @@ static struct error *load_text(struct name_filter *filter, struct filter_file *f
 	include_order_add(&filter->order, file->path, sides);
 	buffer_deinit(&directives);
 	/* scan_names() takes the rest as a whole. */
-	source_directives(text, length, macro_words, &macros);
+	source_directives(flat.text ?: "", flat.length, macro_words, &macros);
 	if (macros.length)
 		file->headers[0] =
 			item_index_add(&filter->index, file->path, macros.text, macros.length);

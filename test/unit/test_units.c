@@ -429,6 +429,15 @@ static const struct name_case {
 	 "int F;", false},
 	{"#ifdef __ASSEMBLY__\n#else\nextern int f;\n#endif",
 	 "#ifdef __ASSEMBLY__\n#else\nextern long f;\n#endif", "", "int a = f;", true},
+	/* What a condition within a function leaves out. */
+	{"static inline int f(int a)\n{\n#ifdef NEVER\n\ta = 1;\n#endif\n\treturn a;\n}",
+	 "static inline int f(int a)\n{\n#ifdef NEVER\n#endif\n\ta = 1;\n\treturn a;\n}", "",
+	 "int g(int a) { return f(a); }", true},
+	/* With arguments, and without. */
+	{"#define F(x) (x)", "#define F (x) (x)", "", "int x, a = F(1);", true},
+	/* A comment that begins on a macro's line, and hides none of the next ones. */
+	{"", "#define show_b show_c", "",
+	 "#define A 1 /* a\ncomment */\n#define PASTE(x) show_##x\nint a = PASTE(b);", true},
 };
 
 /* Write a file of a tree. */
