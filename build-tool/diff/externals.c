@@ -285,18 +285,18 @@ struct error *externals_find_old(struct selection *selection, const struct atom 
 	return find_symbol(selection, atom, ret);
 }
 
-void externals_refuse_second(struct selection *selection, const struct atom *atom)
+void externals_refuse_second(struct selection *selection, const char *name)
 {
 	struct parent *parent = selection->options->parent;
-	const struct parent_symbol *symbol = parent ? parent_global(parent, atom->name) : NULL;
+	const struct parent_symbol *symbol = parent ? parent_global(parent, name) : NULL;
 
 	if (!symbol)
 		return;
-	refusals_add(selection->refusals, "symbol-twice", select_location(selection, atom->name),
-		     atom->name,
+	refusals_add(selection->refusals, "symbol-twice", select_location(selection, name),
+		     name,
 		     "'%s' is a new global here, but %s has %s of that name in another unit, which "
 		     "everything else would go on using; change that one",
-		     atom->name, parent->path, symbol->weak ? "a weak one" : "one");
+		     name, parent->path, symbol->weak ? "a weak one" : "one");
 }
 
 struct error *externals_find_atom(struct selection *selection, const struct atom *atom,

@@ -24,7 +24,7 @@ struct error *externals_find_old(struct selection *selection, const struct atom 
  * already.  It would be one of two: a linker would take a new function in place of a weak one, but
  * nothing does in a running kernel.
  */
-void externals_refuse_second(struct selection *selection, const struct atom *atom);
+void externals_refuse_second(struct selection *selection, const char *name);
 
 /*
  * externals_find_atom - find the symbol of an atom of the original that stays in the parent.

@@ -57,7 +57,7 @@ struct error *promoted_add(struct selection *selection, struct diff_result *lend
 
 		if (!is_promoted(atom))
 			continue;
-		externals_refuse_second(selection, atom);
+		externals_refuse_second(selection, atom->name);
 		TRY(look_up(selection, atom->twin, &parent, &symbol));
 		if (!symbol)
 			continue;

@@ -269,7 +269,8 @@ static bool is_shared(const struct symbol *symbol)
 /*
  * Refuse that "int b(int) __attribute__((alias("a")))" becomes a function of its own, or that a
  * function becomes such an alias.  Other units keep the old address of b, so they would go on using
- * the old function or variable.
+ * the old function or variable.  So they would if a new alias has the name of a weak function of
+ * another unit.
  */
 static void refuse_changed_aliases(struct selection *selection)
 {
@@ -284,6 +285,8 @@ static void refuse_changed_aliases(struct selection *selection)
 		const struct symbol *old =
 			is_shared(symbol) ? map_get(&names, symbol->name) : NULL;
 
+		if (!old && is_shared(symbol) && symbol->atom->symbol != symbol)
+			externals_refuse_second(selection, symbol->name);
 		if (!old || old->atom->twin == symbol->atom ||
 		    !strcmp(old->atom->name, symbol->atom->name))
 			continue;
@@ -627,7 +630,7 @@ struct error *select_changes(struct selection *selection)
 
 		if (is_new_global(atom)) {
 			include(selection, atom); /* another unit of the patch may use it */
-			externals_refuse_second(selection, atom);
+			externals_refuse_second(selection, atom->name);
 		}
 		if (atom->class != ATOM_CODE || atom->parent)
 			continue;

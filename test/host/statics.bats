@@ -107,6 +107,12 @@ uses_kernels() {
 	[[ $output == *"refused [symbol-twice]: 'calipso_cache_add' is"* ]]
 }
 
+@test "an alias of the name of a weak function of the kernel" {
+	edited kernel/kexec.c 's/^#ifdef CONFIG_COMPAT$/int my_cmp(struct page *a, struct page *b);\nint my_cmp(struct page *a, struct page *b) { return a == b; }\nint memcmp_pages(struct page *, struct page *) __attribute__((alias("my_cmp")));\n&/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"refused [symbol-twice]: 'memcmp_pages' is a new global here"*"has a weak one of that name"* ]]
+}
+
 # replaced - the changed functions and data that the report names.
 replaced() {
 	jq -r '(.functions + .data)[] | select(.change == "changed") | .name' report.json | sort | tr '\n' ' '
