@@ -30,6 +30,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "force-ignored", "kpatch would switch a function that tasks are in, and pokepatch does not (a warning)", false },
 	{ "function-inlined", "other functions have inlined copies of one that is to return at once", true },
 	{ "function-not-marked", "pokepatch cannot put markers into a function", false },
+	{ "function-removed", "a function is removed, and code that stays in the kernel goes on using it", true },
 	{ "init-changed", "code or data that is used only at initialisation changed", true },
 	{ "init-inlined", "changed code is inlined into a function that runs only at initialisation (a warning)", false },
 	{ "kconfig-changed", "a change to a Kconfig file could change the configuration", true },

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Refuses functions whose prototypes change while a caller of theirs stays as it is.
+ * Refuses functions whose prototypes change, or that are removed, while a caller of theirs stays as
+ * it is.
  *
  * A caller that is compiled here needs no look: if its own code changes with the prototype, it is
  * in the patch, and if not, the old code passes what the new function takes.  Others have a
  * declaration of their own, or are written in assembler.  The differ judges addresses that a
  * function's own unit holds (diff/judge_types.c), and exports.c judges what modules may call.
+ *
+ * Where a function is removed and a caller stays, the kernel links only because another unit has a
+ * weak function of the name: kernel/sys_ni.c has them for system calls.  The running kernel goes on
+ * with the old one, which may be what the patch is about.
  */
 #include "pokepatch-build/callers.h"
 
@@ -19,15 +24,17 @@
 /* The functions and variables of the units that are compiled here. */
 struct compiled {
 	struct map names; /* "NAME" if it is global, "FILE:NAME" if not, FILE without folders */
+	struct map now;	  /* the globals that the patched side defines; if a function is removed */
+	struct map used;  /* and what it refers to and does not define */
 	VEC(char *) owned;
 };
 
-/* The functions of one parent whose prototypes change. */
+/* The functions of one parent whose prototypes change, or that are removed. */
 struct caller_search {
 	struct build *build;
 	const struct parent *parent;
 	const struct compiled *compiled;
-	struct map changes; /* struct type_change, by name */
+	struct map changes; /* struct type_change, by name; or the struct unit that had it */
 	struct map refused; /* those for which a caller was found */
 };
 
@@ -64,9 +71,33 @@ static struct error *read_compiled(const struct build *build, struct compiled *r
 	return NULL;
 }
 
+static struct error *read_patched(const struct build *build, struct compiled *ret)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		struct object object;
+
+		if (build->units[i].shares)
+			continue;
+		TRY(object_read_code(build->units[i].patched_object, &object));
+		for (size_t j = 1; j < object.symbols.count; j++) {
+			const struct symbol *symbol = object.symbols.list[j];
+			char *name;
+
+			if (symbol->bind == STB_LOCAL || !*symbol->name)
+				continue;
+			name = *vec_push(&ret->owned) = xstrdup(symbol->name);
+			map_slot(symbol->section ? &ret->now : &ret->used, name);
+		}
+		object_deinit(&object);
+	}
+	return NULL;
+}
+
 static void compiled_deinit(struct compiled *compiled)
 {
 	map_deinit(&compiled->names);
+	map_deinit(&compiled->now);
+	map_deinit(&compiled->used);
 	for (size_t i = 0; i < compiled->owned.count; i++)
 		free(compiled->owned.list[i]);
 	vec_deinit(&compiled->owned);
@@ -173,14 +204,80 @@ static bool any_changed_prototype(const struct build *build)
 	return false;
 }
 
+/* ---- functions that are removed ----------------------------------------------------- */
+
+static bool any_removed(const struct build *build)
+{
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+
+		for (size_t j = 0; j < result->functions.count; j++)
+			if (result->functions.list[j].change == DIFF_REMOVED)
+				return true;
+	}
+	return false;
+}
+
+static void refuse_removed(struct caller_search *search, const char *name, const char *user)
+{
+	const struct unit *unit = map_get(&search->changes, name);
+
+	if (!unit || map_has(&search->refused, name))
+		return;
+	map_slot(&search->refused, name);
+	refusals_add(&search->build->refusals, "function-removed", unit->source, name,
+		     "'%s' is removed, but %s%s%s goes on using it in the running kernel: leave it, "
+		     "and have it do what shall be done in its place, or --allow function-removed:%s",
+		     name, user ? "'" : "", user ?: "code of the patch", user ? "'" : "", name);
+}
+
+static void judge_user(void *context, const char *name, const struct parent_symbol *user)
+{
+	struct caller_search *search = context;
+
+	if (!is_compiled(search->compiled, search->parent, user))
+		refuse_removed(search, name, user->name);
+}
+
+static void search_removed(struct build *build, const struct compiled *compiled,
+			   const struct parent *parent)
+{
+	struct caller_search search = {.build = build, .parent = parent, .compiled = compiled};
+
+	for (size_t i = 0; i < build->nr_units; i++) {
+		const struct diff_result *result = &build->comparison->results[i];
+		struct unit *unit = &build->units[i];
+
+		if (parent_of(build->comparison, unit) != parent)
+			continue;
+		for (size_t j = 0; j < result->functions.count; j++) {
+			const char *name = result->functions.list[j].name;
+
+			if (result->functions.list[j].change != DIFF_REMOVED ||
+			    !map_has(&compiled->names, name) || map_has(&compiled->now, name))
+				continue;
+			*map_slot(&search.changes, name) = unit;
+			if (map_has(&compiled->used, name))
+				refuse_removed(&search, name, NULL);
+		}
+	}
+	if (search.changes.count)
+		parent_users(parent, build->machine, &search.changes, judge_user, &search);
+	map_deinit(&search.changes);
+	map_deinit(&search.refused);
+}
+
 struct error *callers_check(struct build *build)
 {
 	const struct comparison *comparison = build->comparison;
+	const bool prototypes = any_changed_prototype(build), removed = any_removed(build);
 	struct compiled compiled = {0};
 
-	if (!any_changed_prototype(build))
+	if (!prototypes && !removed)
 		return NULL;
 	struct error *error = read_compiled(build, &compiled);
+	if (!error && removed)
+		error = read_patched(build, &compiled);
 	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		const struct diff_result *result = &comparison->results[i];
 
@@ -188,10 +285,14 @@ struct error *callers_check(struct build *build)
 			if (is_changed_prototype(&result->types.list.list[j], false))
 				judge_declared(build, &compiled, &result->types.list.list[j]);
 	}
-	if (!error)
-		search_parent(build, &compiled, comparison->vmlinux);
-	for (size_t i = 0; !error && i < comparison->modules.count; i++)
-		search_parent(build, &compiled, comparison->modules.list[i]);
+	for (size_t i = 0; !error && i <= comparison->modules.count; i++) {
+		const struct parent *parent =
+			i ? comparison->modules.list[i - 1] : comparison->vmlinux;
+
+		search_parent(build, &compiled, parent);
+		if (removed)
+			search_removed(build, &compiled, parent);
+	}
 	compiled_deinit(&compiled);
 	return error;
 }

@@ -127,6 +127,21 @@ declare_apart() {
 }
 
 # All see these declared only; which header defines them changes no object.
+@test "a function is removed, and the kernel has a weak one for its callers: a system call" {
+	edited kernel/kexec.c '/^#ifdef CONFIG_COMPAT$/s/.*/#if 0/'
+	run -2 "$program" -q -k "$release" -o x.ko x.patch
+	[[ $output == *"kernel/kexec.c: refused [function-removed]: '__ia32_compat_sys_kexec_load' is removed, but 'ia32_sys_call' goes on"* ]]
+	run -3 "$program" -q -k "$release" -o x.ko --allow function-removed:__ia32_compat_sys_kexec_load x.patch
+	# Together with all of its callers.
+	rm x.patch
+	edited fs/proc/util.c '/^unsigned name_to_int(/,$d'
+	edited fs/proc/fd.c 's/name_to_int(&dentry->d_name)/7/'
+	edited fs/proc/generic.c 's/name_to_int(&qstr) != ~0U/qstr.len == 1/'
+	edited fs/proc/base.c 's/name_to_int(&dentry->d_name)/7/'
+	"$program" -q -k "$release" -o x.ko --report report.json x.patch
+	[ "$(jq -r '.functions[] | select(.change == "removed").name' report.json)" = name_to_int ]
+}
+
 @test "exports of a unit that includes one more header" {
 	local include='s/^#include <linux.fs.h>/&\n#include <net\/sock.h>/' code='s/^\t*__set_current_state(TASK_RUNNING);/&\n\tctx->count++;/'
 	edited fs/eventfd.c -e "$include" -e "$code"
