@@ -499,11 +499,13 @@ static struct error *look_for_units(struct build *build, bool *ret_damaged)
 	struct candidates candidates = {};
 	struct source_index index;
 	struct error *error;
+	size_t before;
 
 	TRY(build_make_shadow(build));
 	TRY(source_index_load(build, &index));
+	before = refusals_fatal(&build->refusals);
 	refuse_copies(build, &index);
-	error = build_check_refusals(build);
+	error = refusals_fatal(&build->refusals) > before ? build_check_refusals(build) : NULL;
 	if (!error)
 		error = candidates_find(build, &index, &candidates);
 	if (!error)
