@@ -52,8 +52,7 @@ static bool alone_is_free(unsigned long ip, const u8 *nop, unsigned int size)
 	return true;
 }
 
-/* Is a kprobe, armed or not, on one of the words in the @size bytes at @at? */
-static bool alone_is_probed(unsigned long at, unsigned int size)
+bool pp_claim_is_probed(unsigned long at, unsigned int size)
 {
 	bool found = false;
 	unsigned int i;
@@ -68,7 +67,7 @@ static bool alone_is_probed(unsigned long at, unsigned int size)
 bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 {
 	return !PP_FAULT("claim") && alone_is_free(ip, nop, size) &&
-	       !alone_is_probed(ip, pp_entry_span());
+	       !pp_claim_is_probed(ip, pp_entry_span());
 }
 
 int pp_claim_release(unsigned long ip, bool *update)
@@ -102,10 +101,10 @@ unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long ent
 	unsigned int i;
 
 	mutex_lock(pp_kernel.kprobe_mutex);
-	if (size && alone_is_probed(entry, size))
+	if (size && pp_claim_is_probed(entry, size))
 		at = entry;
 	for (i = 0; i < text->nr && !at && !pp_debug_skip_probed; i++)
-		if (alone_is_probed(text->poke[i].at, alone_write_span(&text->poke[i])))
+		if (pp_claim_is_probed(text->poke[i].at, alone_write_span(&text->poke[i])))
 			at = text->poke[i].at;
 	if (at)
 		mutex_unlock(pp_kernel.kprobe_mutex);

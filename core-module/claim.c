@@ -111,15 +111,18 @@ static bool claim_is_free(const struct dyn_ftrace *rec, const u8 *nop, unsigned 
 }
 
 /*
- * Is a probe registered at @ip?  A probe that is switched off is no user yet, but becomes one when
- * it is switched on, which the guard does not see.
+ * A probe that is switched off is no user yet, but becomes one when it is switched on, which the
+ * guard does not see.
  */
-static bool claim_has_probe(unsigned long ip)
+bool pp_claim_is_probed(unsigned long at, unsigned int size)
 {
-	bool found;
+	bool found = false;
+	unsigned int i;
 
 	preempt_disable();
-	found = pp_get_kprobe(ip);
+	/* Look at every byte: the bytes there now may be several instructions. */
+	for (i = 0; i < size && !found; i++)
+		found = pp_get_kprobe(at + i);
 	preempt_enable();
 	return found;
 }
@@ -135,7 +138,7 @@ bool pp_claim_site(unsigned long ip, const u8 *nop, unsigned int size)
 		return true;
 	mutex_lock(pp_kernel.ftrace_lock);
 	rec = claim_find_record(ip);
-	free = rec && claim_is_free(rec, nop, size) && !claim_has_probe(ip);
+	free = rec && claim_is_free(rec, nop, size) && !pp_claim_is_probed(ip, 1);
 	if (free)
 		rec->flags |= FTRACE_FL_DISABLED;
 	mutex_unlock(pp_kernel.ftrace_lock);
@@ -322,17 +325,6 @@ void pp_claim_settle(unsigned long ip)
 /* Does this writer hold kprobe_mutex?  Under pp_mutex. */
 static bool claim_writes;
 
-/* Is a probe, armed or not, on one of the bytes of @poke that must have none? */
-static bool claim_is_probed(const struct pp_poke *poke)
-{
-	bool found = false;
-	unsigned int i;
-
-	for (i = 0; i < poke->unprobed && !found && !pp_debug_skip_probed; i++)
-		found = claim_has_probe(poke->at + i);
-	return found;
-}
-
 /*
  * A kprobe makes its copy of an instruction, and is entered in the table of kprobes, under
  * kprobe_mutex.  So with that held, the look below finds every kprobe whose copy the write would
@@ -353,7 +345,8 @@ unsigned long pp_claim_write_begin(const struct pp_text *text, unsigned long ent
 			mutex_lock(pp_kernel.kprobe_mutex);
 			claim_writes = true;
 		}
-		if (claim_is_probed(&text->poke[i]))
+		if (!pp_debug_skip_probed &&
+		    pp_claim_is_probed(text->poke[i].at, text->poke[i].unprobed))
 			at = text->poke[i].at;
 	}
 	if (at)

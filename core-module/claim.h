@@ -50,6 +50,8 @@ bool pp_claim_lock_entries(void);
 void pp_claim_unlock_entries(void);
 void pp_claim_each_entry(void (*visit)(void *ctx, unsigned long ip, bool free), void *ctx);
 #endif
+/* Is a kprobe, armed or not, on one of the instructions in the @size bytes at @at?  Any context. */
+bool pp_claim_is_probed(unsigned long at, unsigned int size);
 /*
  * Keep probes from being put on, or removed from, what @text writes, and the @size bytes at @entry,
  * until pp_claim_write_end(): words of entries, with their delay slots, or, where ftrace owns the

@@ -51,6 +51,7 @@
 #include <pokepatch_format.h>
 
 #include "arch/pp_arch.h"
+#include "claim.h"
 #include "core_print.h"
 #include "detour.h"
 #include "guard.h"
@@ -116,19 +117,6 @@ unsigned long pp_detour_address(const struct pp_func *func)
 	return func->old_addr + POKEPATCH_FUNC_PAD(flags);
 }
 
-/* Is a probe, armed or not, on one of the first instructions of @site? */
-static bool detour_is_probed(const struct pp_site *site)
-{
-	bool found = false;
-	unsigned int i;
-
-	preempt_disable();
-	for (i = 0; i < site->first && !found; i++)
-		found = pp_get_kprobe(site->ip + i);
-	preempt_enable();
-	return found;
-}
-
 bool pp_detour_is_restored(const struct pp_site *site)
 {
 	return !memcmp((void *)site->ip, site->was, pp_arch.entry.size);
@@ -141,7 +129,7 @@ static bool detour_read(const struct pp_site *site, u8 *insns)
 
 	mutex_lock(pp_kernel.kprobe_mutex);
 	mutex_lock(pp_kernel.text_mutex);
-	free = !detour_is_probed(site);
+	free = !pp_claim_is_probed(site->ip, site->first);
 	if (free)
 		memcpy(insns, (void *)site->ip, site->first);
 	mutex_unlock(pp_kernel.text_mutex);

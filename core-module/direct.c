@@ -36,6 +36,7 @@
 #include <pokepatch_format.h>
 
 #include "arch/pp_arch.h"
+#include "claim.h"
 #include "core_print.h"
 #include "debug.h"
 #include "direct.h"
@@ -85,15 +86,7 @@ static int direct_report_probe(const struct pp_site *site)
  */
 static bool direct_is_probed(const struct pp_poke *poke)
 {
-	bool found = false;
-	unsigned int i;
-
-	preempt_disable();
-	/* Look at every byte: the bytes there now may be several instructions. */
-	for (i = 0; i < poke->size && !found && !pp_debug_skip_probed; i++)
-		found = pp_get_kprobe(poke->at + i);
-	preempt_enable();
-	return found;
+	return !pp_debug_skip_probed && pp_claim_is_probed(poke->at, poke->size);
 }
 
 /*
@@ -399,7 +392,7 @@ static int direct_change_stub(struct pp_site *site, struct pp_func *heir)
 		pr_err_once("the core stays loaded: ftrace failed to unregister its ops; has ftrace shut itself down?\n");
 		__module_get(THIS_MODULE);
 		list_del(&second->node);
-		/* The site may call either stub.  That of the other one is held by the caller. */
+		/* The site may call this stub or the old one, whose module direct_leave() holds. */
 		__module_get(heir->patch->mod);
 		heir->patch->stuck = true;
 	}

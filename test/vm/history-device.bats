@@ -187,7 +187,7 @@ info() { texthist dump | sed -n "s/^info.* $1 \([0-9]*\).*/\1/p"; }
 			die "there are bytes"
 		fi
 
-		echo "== other modules, which anybody can have the kernel load: none of the records of the core goes"
+		echo "== modules that the kernel loads for users without rights push out no record of the core"
 		modprobe dummy
 		dummy=$(modinfo -n dummy)
 		before=$(info bytes)
