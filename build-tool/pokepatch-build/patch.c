@@ -598,6 +598,17 @@ struct error *patch_parse(const char *name, const char *text, size_t length, str
 	return patch_parse_part(name, text, length, 1, 1, ret);
 }
 
+static void order_entries(struct patch *patch)
+{
+	size_t count = 0;
+
+	patch->in_order = xcalloc(patch->nr_entries + 1, sizeof(*patch->in_order));
+	for (int copies = 1; copies >= 0; copies--)
+		for (size_t i = 0; i < patch->nr_entries; i++)
+			if ((patch->entries[i].change == PATCH_COPY) == copies)
+				patch->in_order[count++] = &patch->entries[i];
+}
+
 struct error *patch_parse_part(const char *name, const char *text, size_t length, size_t line,
 			       unsigned int strip, struct patch *ret)
 {
@@ -618,6 +629,7 @@ struct error *patch_parse_part(const char *name, const char *text, size_t length
 	error = read_entries(&reader, &entries);
 	ret->entries = entries.list;
 	ret->nr_entries = entries.count;
+	order_entries(ret);
 	if (!error && !ret->nr_entries)
 		error = error_new(STATUS_FAILED,
 				  "%s: not a diff: no --- and +++ lines; make it with git diff or "
@@ -640,6 +652,7 @@ void patch_deinit(struct patch *patch)
 		free(entry->new_path);
 	}
 	free(patch->entries);
+	free(patch->in_order);
 	free(patch->text);
 	*patch = (struct patch){};
 }

@@ -50,6 +50,8 @@ struct patch {
 	char *text; /* the diff; the lines point into it */
 	struct patch_entry *entries;
 	size_t nr_entries;
+	/* In the order to apply them: first copies, of files as they were before the diff. */
+	struct patch_entry **in_order;
 };
 
 /*

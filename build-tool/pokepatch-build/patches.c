@@ -427,18 +427,6 @@ static struct error *apply_entry(struct build *build, const struct patch_file *p
 	return NULL;
 }
 
-/* Apply the entries of a diff that copy files, or all others. */
-static struct error *apply_entries(struct build *build, const struct patch_file *patch, bool copies)
-{
-	for (size_t i = 0; i < patch->patch.nr_entries; i++) {
-		const struct patch_entry *entry = &patch->patch.entries[i];
-
-		if ((entry->change == PATCH_COPY) == copies)
-			TRY(apply_entry(build, patch, entry));
-	}
-	return NULL;
-}
-
 /* Add a source file of the command line, to be instrumented. */
 static struct error *add_source(struct build *build, struct patch_file *patch)
 {
@@ -528,9 +516,8 @@ struct error *apply_patches(struct build *build)
 		build->applying = patch;
 		if (patch->source)
 			TRY(add_source(build, patch));
-		/* A copy is of the file as it was before this diff. */
-		TRY(apply_entries(build, patch, true));
-		TRY(apply_entries(build, patch, false));
+		for (size_t j = 0; j < patch->patch.nr_entries; j++)
+			TRY(apply_entry(build, patch, patch->patch.in_order[j]));
 		if (patch->commit)
 			patch->commit->noted = true;
 	}

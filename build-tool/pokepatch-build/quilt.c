@@ -98,12 +98,10 @@ static struct error *apply_patch(const char *path, unsigned int strip, const cha
 		error_destroy(error);
 		return NULL;
 	}
-	/* First the copies, which are of files as they were before this diff. */
-	for (size_t i = 0; !error && i < 2 * patch.nr_entries; i++) {
-		const struct patch_entry *entry = &patch.entries[i % patch.nr_entries];
+	for (size_t i = 0; !error && i < patch.nr_entries; i++) {
+		const struct patch_entry *entry = patch.in_order[i];
 
-		if ((entry->change == PATCH_COPY) == (i < patch.nr_entries) &&
-		    !is_left_out(entry->new_path ?: entry->old_path, left_out))
+		if (!is_left_out(entry->new_path ?: entry->old_path, left_out))
 			error = apply_entry(path, entry, tree);
 	}
 	patch_deinit(&patch);
