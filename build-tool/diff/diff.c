@@ -210,8 +210,11 @@ static struct error *describe(struct selection *selection, struct diff_result *r
 
 		if (atom->twin || atom->ambiguous)
 			continue;
-		if (atom->class == ATOM_CODE && !atom->parent)
+		if (atom->class == ATOM_CODE && !atom->parent) {
 			add_function(selection, result, atom, DIFF_REMOVED);
+			result->functions.list[result->functions.count - 1].was_global =
+				atom->symbol && atom->symbol->bind != STB_LOCAL;
+		}
 		if (is_datum(atom))
 			add_datum(result, atom, DIFF_REMOVED);
 	}

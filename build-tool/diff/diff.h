@@ -100,6 +100,7 @@ struct diff_function {
 	char *inlined_from;	     /* whose inlined copy has first_change, or NULL */
 	struct listing old_code, new_code; /* with diff_options.list_code; else empty */
 	VEC(char *) inlined_into;    /* functions that hold an inlined copy */
+	bool was_global;	     /* DIFF_REMOVED: other units could use it */
 	bool has_entry;		     /* DIFF_CHANGED: calls are rerouted at a patchable entry */
 	uint8_t overwrites;	     /* bytes of instructions that the core overwrites, or 0 */
 	bool only_carries;	     /* DIFF_CHANGED: a carrier that has not changed itself */

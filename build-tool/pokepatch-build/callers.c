@@ -45,7 +45,35 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static struct error *read_compiled(const struct build *build, struct compiled *ret)
+static void note_original(struct compiled *compiled, const struct unit *unit,
+			  const struct symbol *symbol)
+{
+	char *name;
+
+	if (!symbol->section)
+		return;
+	name = *vec_push(&compiled->owned) =
+		symbol->bind == STB_LOCAL ? xasprintf("%s:%s", base_name(unit->source), symbol->name)
+					  : xstrdup(symbol->name);
+	map_slot(&compiled->names, name);
+}
+
+static void note_patched(struct compiled *compiled, const struct unit *unit,
+			 const struct symbol *symbol)
+{
+	char *name;
+
+	(void)unit;
+	if (symbol->bind == STB_LOCAL)
+		return;
+	name = *vec_push(&compiled->owned) = xstrdup(symbol->name);
+	map_slot(symbol->section ? &compiled->now : &compiled->used, name);
+}
+
+/* Call note for the named symbols of all units' original or patched objects. */
+static struct error *read_symbols(const struct build *build, bool patched, struct compiled *ret,
+				  void (*note)(struct compiled *compiled, const struct unit *unit,
+					       const struct symbol *symbol))
 {
 	for (size_t i = 0; i < build->nr_units; i++) {
 		const struct unit *unit = &build->units[i];
@@ -53,40 +81,12 @@ static struct error *read_compiled(const struct build *build, struct compiled *r
 
 		if (unit->shares)
 			continue;
-		TRY(object_read_code(unit->orig_object, &object));
+		TRY(object_read_code(patched ? unit->patched_object : unit->orig_object, &object));
 		for (size_t j = 1; j < object.symbols.count; j++) {
 			const struct symbol *symbol = object.symbols.list[j];
-			char *name;
 
-			if (!symbol->section || symbol->type == STT_SECTION)
-				continue;
-			name = *vec_push(&ret->owned) =
-				symbol->bind == STB_LOCAL
-					? xasprintf("%s:%s", base_name(unit->source), symbol->name)
-					: xstrdup(symbol->name);
-			map_slot(&ret->names, name);
-		}
-		object_deinit(&object);
-	}
-	return NULL;
-}
-
-static struct error *read_patched(const struct build *build, struct compiled *ret)
-{
-	for (size_t i = 0; i < build->nr_units; i++) {
-		struct object object;
-
-		if (build->units[i].shares)
-			continue;
-		TRY(object_read_code(build->units[i].patched_object, &object));
-		for (size_t j = 1; j < object.symbols.count; j++) {
-			const struct symbol *symbol = object.symbols.list[j];
-			char *name;
-
-			if (symbol->bind == STB_LOCAL || !*symbol->name)
-				continue;
-			name = *vec_push(&ret->owned) = xstrdup(symbol->name);
-			map_slot(symbol->section ? &ret->now : &ret->used, name);
+			if (symbol->type != STT_SECTION && *symbol->name)
+				note(ret, unit, symbol);
 		}
 		object_deinit(&object);
 	}
@@ -212,7 +212,7 @@ static bool any_removed(const struct build *build)
 		const struct diff_result *result = &build->comparison->results[i];
 
 		for (size_t j = 0; j < result->functions.count; j++)
-			if (result->functions.list[j].change == DIFF_REMOVED)
+			if (result->functions.list[j].was_global)
 				return true;
 	}
 	return false;
@@ -253,8 +253,7 @@ static void search_removed(struct build *build, const struct compiled *compiled,
 		for (size_t j = 0; j < result->functions.count; j++) {
 			const char *name = result->functions.list[j].name;
 
-			if (result->functions.list[j].change != DIFF_REMOVED ||
-			    !map_has(&compiled->names, name) || map_has(&compiled->now, name))
+			if (!result->functions.list[j].was_global || map_has(&compiled->now, name))
 				continue;
 			*map_slot(&search.changes, name) = unit;
 			if (map_has(&compiled->used, name))
@@ -275,9 +274,9 @@ struct error *callers_check(struct build *build)
 
 	if (!prototypes && !removed)
 		return NULL;
-	struct error *error = read_compiled(build, &compiled);
+	struct error *error = read_symbols(build, false, &compiled, note_original);
 	if (!error && removed)
-		error = read_patched(build, &compiled);
+		error = read_symbols(build, true, &compiled, note_patched);
 	for (size_t i = 0; !error && i < build->nr_units; i++) {
 		const struct diff_result *result = &comparison->results[i];
 
