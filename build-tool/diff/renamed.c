@@ -24,19 +24,6 @@ static bool is_unpaired_state(const struct atom *atom)
 	       atom->section->flags & SHF_WRITE;
 }
 
-/* Call visit for each variable to which the function @from refers. */
-static void each_used(struct object *object, struct renamed *renamed, const struct atom *from,
-		      struct atom *user,
-		      void (*visit)(struct renamed *renamed, struct atom *used, struct atom *user))
-{
-	for (size_t i = 0; i < from->reloc_count; i++) {
-		struct atom *used = reloc_reference(object, from->section, &from->relocs[i]).atom;
-
-		if (used && used->class == ATOM_DATA)
-			visit(renamed, used, user);
-	}
-}
-
 static void note_user(struct renamed *renamed, struct atom *used, struct atom *user)
 {
 	size_t gone = renamed->gone_of[used->index];
@@ -68,8 +55,8 @@ static void judge_use(struct renamed *renamed, struct atom *used, struct atom *u
 }
 
 /*
- * What a function uses, and what the functions use that it calls and that the other object lacks:
- * the code that used a variable may be in another one of these now.
+ * Call visit for each variable that a function uses, or that functions use which it calls and the
+ * other object lacks: the code that used a variable may be in one of these now.
  */
 static void each_use(struct object *object, struct renamed *renamed, struct atom *user,
 		     void (*visit)(struct renamed *renamed, struct atom *used, struct atom *user))
@@ -80,11 +67,12 @@ static void each_use(struct object *object, struct renamed *renamed, struct atom
 	for (size_t i = 0; i < queue.count; i++) {
 		const struct atom *from = queue.list[i];
 
-		each_used(object, renamed, from, atom_function(user), visit);
 		for (size_t j = 0; j < from->reloc_count; j++) {
 			struct atom *to =
 				reloc_reference(object, from->section, &from->relocs[j]).atom;
 
+			if (to && to->class == ATOM_DATA)
+				visit(renamed, to, atom_function(user));
 			if (!to || to->class != ATOM_CODE || to->twin || to->parent ||
 			    renamed->asked[to->index] == user)
 				continue;

@@ -282,15 +282,16 @@ static void refuse_changed_aliases(struct selection *selection)
 			*map_slot(&names, orig->symbols.list[i]->name) = orig->symbols.list[i];
 	for (size_t i = 1; i < patched->symbols.count; i++) {
 		const struct symbol *symbol = patched->symbols.list[i];
-		const struct symbol *old =
-			is_shared(symbol) ? map_get(&names, symbol->name) : NULL;
+		const struct symbol *old = map_get(&names, symbol->name);
 
-		if (!old && is_shared(symbol) && symbol->atom->symbol != symbol)
+		if (!is_shared(symbol))
+			continue;
+		bool own = symbol->atom->symbol == symbol;
+		if (!old && !own)
 			externals_refuse_second(selection, symbol->name);
 		if (!old || old->atom->twin == symbol->atom ||
 		    !strcmp(old->atom->name, symbol->atom->name))
 			continue;
-		bool own = symbol->atom->symbol == symbol;
 		refusals_add(selection->refusals, "alias-changed",
 			     select_location(selection, symbol->name), symbol->name,
 			     "'%s' is %s another name of '%s', which other units would not notice; "

@@ -176,7 +176,6 @@ static struct error *find_read(const struct build *build, const struct unit *uni
 
 		if (unit->outside)
 			TRY(module_source_check_read(build, unit, word));
-
 		if (!file)
 			continue;
 		*vec_push(ret) = file;

@@ -87,15 +87,15 @@ static char *template_of(const char *path)
  */
 static bool is_out_of_reach(const struct search *search, const char *path)
 {
-	_free_ char *template = template_of(path);
-	const char *known = map_has(&search->graph.files, path)     ? path
-			    : map_has(&search->graph.files, template) ? template
-								      : NULL;
+	_free_ char *template = NULL;
 
 	if (search->everywhere)
 		return false;
-	return known ? !map_has(&search->reached.files, known)
-		     : !include_graph_leaves_out(path, search->build->arch);
+	if (!map_has(&search->graph.files, path))
+		path = template = template_of(path);
+	if (map_has(&search->graph.files, path))
+		return !map_has(&search->reached.files, path);
+	return !include_graph_leaves_out(path, search->build->arch);
 }
 
 static void add_users(struct search *search, const struct candidates *candidates)

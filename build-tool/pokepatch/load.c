@@ -188,14 +188,12 @@ static bool has_info(const struct kmod_list *list, const char *key, const char *
 	       (!found[length] || found[length] == ' ');
 }
 
-#define TEXT_OF_(x) #x
-#define TEXT_OF(x)  TEXT_OF_(x)
-
 struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *release)
 {
 	_module_ struct kmod_module *module = NULL;
 	struct kmod_list *list = NULL;
 	struct error *error = NULL;
+	const char *format;
 
 	if (kmod_module_new_from_path(kmod, path, &module) < 0 ||
 	    kmod_module_get_info(module, &list) < 0 || !has_info(list, "name", "pokepatch"))
@@ -204,12 +202,12 @@ struct error *core_check(struct kmod_ctx *kmod, const char *path, const char *re
 		error = error_new(STATUS_FAILED, "the core module '%s' is not for kernel %s", path,
 				  release);
 	/* The first cores of format 7 do not tell theirs. */
-	else if (module_info(list, "pokepatch_format") &&
-		 !has_info(list, "pokepatch_format", TEXT_OF(POKEPATCH_FORMAT)))
+	else if ((format = module_info(list, "pokepatch_format")) &&
+		 strtol(format, NULL, 10) != POKEPATCH_FORMAT)
 		error = error_new(STATUS_FAILED,
 				  "the core module '%s' knows patch format %s, and this pokepatch "
 				  "format %d; take the core of the pokepatch-build that made the patch",
-				  path, module_info(list, "pokepatch_format"), POKEPATCH_FORMAT);
+				  path, format, POKEPATCH_FORMAT);
 	kmod_module_info_free_list(list);
 	return error;
 }

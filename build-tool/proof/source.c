@@ -108,20 +108,15 @@ static bool is_for_modpost(const struct symbol *symbol)
 		has_prefix(symbol->name, "__mod_device_table__"));
 }
 
-/*
- * By section and place; at one place the largest symbol first, then the global one, and a name for
- * modpost last.
- */
-static int bind_rank(unsigned char bind)
+static int bind_rank(const struct symbol *symbol)
 {
-	static const unsigned char binds[] = {STB_GLOBAL, STB_WEAK, STB_LOCAL};
-	int rank = 0;
-
-	while (rank < 2 && binds[rank] != bind)
-		rank++;
-	return rank;
+	return symbol->bind == STB_GLOBAL ? 0 : symbol->bind == STB_WEAK ? 1 : 2;
 }
 
+/*
+ * By section and place; at one place the largest symbol first, then the global one, then a weak
+ * one, and a name for modpost last.
+ */
 static int symbol_order(const void *left, const void *right)
 {
 	const struct symbol *a = *(const struct symbol *const *)left;
@@ -136,7 +131,7 @@ static int symbol_order(const void *left, const void *right)
 	if (is_for_modpost(a) != is_for_modpost(b))
 		return is_for_modpost(a) ? 1 : -1;
 	if (a->bind != b->bind)
-		return bind_rank(a->bind) < bind_rank(b->bind) ? -1 : 1;
+		return bind_rank(a) < bind_rank(b) ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
