@@ -137,6 +137,12 @@ const struct history_record *history_under_way(const struct history *history)
 
 /* ---- missing records ------------------------------------------------------------------- */
 
+/* The time of a record, or the end of the history if that is missing (SIZE_MAX). */
+static const struct history_stamp *time_at(const struct history *history, size_t index)
+{
+	return index < history->records.count ? &history->records.list[index].time : &history->end;
+}
+
 /* The earliest time in a record. */
 static uint64_t told_from(const struct history_record *record, enum history_clock clock)
 {
@@ -148,22 +154,29 @@ static uint64_t told_from(const struct history_record *record, enum history_cloc
 }
 
 /*
- * When missing records can have been made.  Not after the record behind them.  Not before the
- * record in front of them either, or the beginning of the transition that was under way then:
- * records of changes that overlap are not in the order of their times.
+ * When missing records can have been made.  Not after the record behind them, or the end of a
+ * transition that was under way then; and not before the record in front of them, or the beginning
+ * of that transition: records of changes that overlap are not in the order of their times.
  */
 static void add_blinds(const struct history *history, enum history_clock clock,
 		       const struct works *works, struct past *past)
 {
 	struct past_blind *blind = NULL;
-	size_t open = 0;
+	size_t open = 0, begun = 0;
+	size_t reach = 0; /* the last record of the transitions that have begun */
 
 	for (size_t i = 0; i < history->records.count; i++) {
 		const struct history_record *record = &history->records.list[i];
 
+		for (; begun < works->list.count && works->list.list[begun].before < i; begun++)
+			if (works->list.list[begun].after > reach)
+				reach = works->list.list[begun].after;
 		if (record->type != POKEPATCH_HISTORY_LOST) {
 			uint64_t time = record->time.ns[clock];
+			uint64_t over = time_at(history, reach)->ns[clock];
 
+			if (blind && reach > i && over > time)
+				time = over;
 			if (blind)
 				blind->end = time > blind->begin ? time : blind->begin;
 			blind = NULL;
@@ -180,16 +193,23 @@ static void add_blinds(const struct history *history, enum history_clock clock,
 		while (open < works->list.count && works->list.list[open].after < i)
 			open++;
 		if (open < works->list.count && works->list.list[open].before < i) {
-			uint64_t begun = history->records.list[works->list.list[open].before]
-						 .time.ns[clock];
+			uint64_t time = time_at(history, works->list.list[open].before)->ns[clock];
 
-			if (begun < blind->begin)
-				blind->begin = begun;
+			if (time < blind->begin)
+				blind->begin = time;
 		}
 	}
 }
 
 /* ---- text ------------------------------------------------------------------------------ */
+
+/* Is the first of a change's two records there?  Missing records may have its number (LOST). */
+static bool has_before(const struct history *history, const struct history_record *after)
+{
+	const struct history_record *before = record_of(history, after->change);
+
+	return before && before->type == POKEPATCH_HISTORY_TEXT;
+}
 
 /* Each of the two records of a change has the whole change, in case the other is missing. */
 static void add_changes(const struct history *history, enum history_clock clock, struct past *past)
@@ -200,7 +220,7 @@ static void add_changes(const struct history *history, enum history_clock clock,
 
 		if (record->type != POKEPATCH_HISTORY_TEXT || !record->size)
 			continue;
-		if (record->phase == POKEPATCH_HISTORY_AFTER && record_of(history, record->change))
+		if (record->phase == POKEPATCH_HISTORY_AFTER && has_before(history, record))
 			continue;
 		*vec_push(&past->changes) = (struct past_change){
 			.address = record->address,
