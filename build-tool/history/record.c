@@ -73,12 +73,20 @@ static struct error *check_range(uint64_t address, uint64_t size)
 	return address + size < address ? bad("reaches beyond the last address") : NULL;
 }
 
-static struct error *check_times(const struct history_record *record)
+/*
+ * The two times are read by a task that may go to another processor meanwhile, and the clocks of
+ * two may differ (local_clock() with a time-stamp counter that is not stable).
+ */
+static void order_times(struct history_record *record)
 {
-	for (int i = 0; i < HISTORY_CLOCKS; i++)
-		if (record->begin.ns[i] > record->end.ns[i])
-			return bad("ends before it begins");
-	return NULL;
+	for (int i = 0; i < HISTORY_CLOCKS; i++) {
+		const uint64_t begin = record->begin.ns[i];
+
+		if (begin <= record->end.ns[i])
+			continue;
+		record->begin.ns[i] = record->end.ns[i];
+		record->end.ns[i] = begin;
+	}
 }
 
 /*
@@ -177,7 +185,7 @@ static struct error *take_text(struct history *history, const struct raw *raw,
 	TRY(FIELD_TEXT(raw, pokepatch_history_text, symbol, &record->symbol));
 	TRY(FIELD_TEXT(raw, pokepatch_history_text, module, &record->module));
 	TRY(FIELD_TEXT(raw, pokepatch_history_text, patch, &record->patch));
-	TRY(check_times(record));
+	order_times(record);
 	return check_range(record->address, record->size);
 }
 
@@ -202,7 +210,7 @@ static struct error *take_route(struct history *history, const struct raw *raw,
 	TRY(FIELD_TEXT(raw, pokepatch_history_route, symbol, &record->symbol));
 	TRY(FIELD_TEXT(raw, pokepatch_history_route, module, &record->module));
 	TRY(FIELD_TEXT(raw, pokepatch_history_route, patch, &record->patch));
-	TRY(check_times(record));
+	order_times(record);
 	TRY(check_range(record->from, record->from_size));
 	TRY(check_range(record->to, record->to_size));
 	return check_range(record->address, record->size);
@@ -245,7 +253,7 @@ static struct error *take_code(struct history *history, const struct raw *raw,
 		record->end = stamp(PAST_FOREVER, PAST_FOREVER);
 		return NULL;
 	}
-	TRY(check_times(record));
+	order_times(record);
 	if (!length)
 		return NULL;
 	if (bytes > raw->size || length > raw->size - bytes || length != record->size)
@@ -283,7 +291,7 @@ static struct error *take_symbol(struct history *history, const struct raw *raw,
 	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, name, &record->symbol));
 	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, module, &record->module));
 	TRY(FIELD_TEXT(raw, pokepatch_history_symbol, patch, &record->patch));
-	TRY(check_times(record));
+	order_times(record);
 	return check_range(record->address, record->size);
 }
 

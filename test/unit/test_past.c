@@ -226,6 +226,76 @@ static void test_lost(void **state)
 	history_deinit(&history);
 }
 
+/*
+ * A transition with another writer's change in it, whose records are missing: when it was made is
+ * known only when the transition is over.
+ */
+static void test_lost_in_transition(void **state)
+{
+	struct synthetic_text elsewhere = on;
+	struct synthetic s = {0};
+	struct history history;
+	struct past past;
+
+	(void)state;
+	synthetic_info(&s, POKEPATCH_HISTORY_OTHERS);
+	synthetic_transition(&s, 1, POKEPATCH_HISTORY_BEFORE, 2000, "fix");
+	synthetic_lost(&s, 2);
+	elsewhere.address = SITE + 0x100;
+	synthetic_text(&s, &elsewhere);
+	synthetic_transition(&s, 1, POKEPATCH_HISTORY_AFTER, 6000, "fix");
+	take(&s, &history);
+	see(&history, SITE, JUMP, 5);
+	history_past(&history, HISTORY_MONOTONIC, &past);
+	assert_text(&past, 5999, "unknown ??????????");
+	assert_text(&past, 6500, "known e9fbef0f3f");
+	past_deinit(&past);
+	history_deinit(&history);
+}
+
+/* The first of a change's two records is the one that is missing, and its number LOST's. */
+static void test_lost_before(void **state)
+{
+	struct synthetic_text change = on;
+	struct synthetic s = {0};
+	struct history history;
+	struct past past;
+
+	(void)state;
+	synthetic_info(&s, POKEPATCH_HISTORY_OTHERS);
+	change.only_after = true;
+	synthetic_lost(&s, 1);
+	s.seq--;
+	synthetic_text(&s, &change);
+	take(&s, &history);
+	history_past(&history, HISTORY_MONOTONIC, &past);
+	assert_text(&past, 2500, "known e9fbef0f3f");
+	past_deinit(&past);
+	history_deinit(&history);
+}
+
+/* Times of two processors whose clocks differ. */
+static void test_backwards(void **state)
+{
+	struct synthetic_text change = on;
+	struct synthetic s = {0};
+	struct history history;
+	struct past past;
+
+	(void)state;
+	change.begin = on.end;
+	change.end = on.begin;
+	synthetic_info(&s, POKEPATCH_HISTORY_OTHERS);
+	synthetic_text(&s, &change);
+	take(&s, &history);
+	see(&history, SITE, JUMP, 5);
+	history_past(&history, HISTORY_MONOTONIC, &past);
+	assert_text(&past, on.begin - 1, "known 0f1f440000");
+	assert_text(&past, on.end, "known e9fbef0f3f");
+	past_deinit(&past);
+	history_deinit(&history);
+}
+
 /* The oldest records are missing: the text before them is unknown. */
 static void test_lost_in_front(void **state)
 {
@@ -469,6 +539,9 @@ int main(void)
 		cmocka_unit_test(test_others_not_recorded),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost_in_transition),
+		cmocka_unit_test(test_lost_before),
+		cmocka_unit_test(test_backwards),
 		cmocka_unit_test(test_lost_in_front),
 		cmocka_unit_test(test_lives),
 		cmocka_unit_test(test_life_without_birth),
