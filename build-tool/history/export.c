@@ -264,7 +264,7 @@ static struct error *text_at(const struct reading *reading, uint32_t offset, con
 	if (offset >= reading->size ||
 	    !memchr(reading->bytes + offset, 0, reading->size - offset))
 		return bad("a name lies outside of its table");
-	*ret = (const char *)reading->bytes + offset;
+	*ret = history_clean(reading->history, (const char *)reading->bytes + offset);
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "history/text_history.h"
 
 struct raw {
+	struct history *history;
 	const uint8_t *bytes;
 	uint32_t size;
 	bool swap;
@@ -59,8 +60,28 @@ static struct error *raw_text(const struct raw *raw, uint64_t offset, const char
 		return NULL;
 	if (offset >= raw->size || !memchr(raw->bytes + offset, 0, raw->size - offset))
 		return bad("has a name that ends outside of it");
-	*ret = (const char *)raw->bytes + offset;
+	*ret = history_clean(raw->history, (const char *)raw->bytes + offset);
 	return NULL;
+}
+
+static bool is_shown(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+const char *history_clean(struct history *history, const char *name)
+{
+	const char *end = name;
+	char *copy;
+
+	while (is_shown(*end))
+		end++;
+	if (!*end)
+		return name;
+	copy = history_keep(history, xstrdup(name));
+	for (char *c = copy; *c; c++)
+		*c = is_shown(*c) ? *c : '?';
+	return copy;
 }
 
 static struct history_stamp stamp(uint64_t mono, uint64_t perf)
@@ -344,7 +365,8 @@ struct error *history_add_records(struct history *history, const uint8_t *bytes,
 	*ret_info = false;
 	*vec_push(&history->raw) = (struct history_raw){bytes, size};
 	for (size_t at = 0; at < size;) {
-		struct raw raw = {.bytes = bytes + at, .size = UINT32_MAX, .swap = swap};
+		struct raw raw = {
+			.history = history, .bytes = bytes + at, .size = UINT32_MAX, .swap = swap};
 
 		if (size - at < sizeof(struct pokepatch_history_record))
 			return error_new(STATUS_FAILED, "the record at byte %zu is cut off", at);

@@ -104,6 +104,12 @@ void history_deinit(struct history *history);
 void *history_keep(struct history *history, void *memory);
 
 /*
+ * history_clean - a name as it may be shown: itself, or a copy that the history owns, in which "?"
+ * stands for what could lead a terminal, or a reader of JSON, astray.
+ */
+const char *history_clean(struct history *history, const char *name);
+
+/*
  * history_add_records - parse records of the device or of a file.
  * @bytes: whole records, one after the other; borrowed for the life of the history
  * @swap: they are in the other byte order than this machine's

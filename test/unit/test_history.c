@@ -140,6 +140,23 @@ static void test_export(void **state)
 	history_deinit(&history);
 }
 
+/* A name must not lead a terminal astray. */
+static void test_names(void **state)
+{
+	struct synthetic_text change = on;
+	struct synthetic s = {0};
+	struct history history;
+
+	(void)state;
+	change.symbol = "\x1b[2Jfoo\n\xff";
+	synthetic_info(&s, 0);
+	synthetic_text(&s, &change);
+	take(&s, &history);
+	assert_string_equal(history.records.list[0].symbol, "?[2Jfoo??");
+	assert_string_equal(history.records.list[0].patch, on.patch);
+	history_deinit(&history);
+}
+
 /* Records that cannot be. */
 static void test_bad_records(void **state)
 {
@@ -312,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
