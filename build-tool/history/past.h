@@ -43,6 +43,7 @@ struct past_sight {
 struct past_life {
 	uint64_t address, size;
 	uint64_t born, died;
+	const void *user; /* the record that tells of it, or NULL: it was there at the end */
 };
 
 /* Missing changes: they were made between those of lower and those of higher order. */

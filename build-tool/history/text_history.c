@@ -310,6 +310,7 @@ static void add_lives(const struct history *history, enum history_clock clock, s
 	find_lives(history, clock, &lives);
 	for (size_t i = 0; i < lives.list.count; i++) {
 		const struct life *life = &lives.list.list[i], *next = life + 1;
+		const struct history_record *record = &history->records.list[life->index];
 		struct past_life *last =
 			past->lives.count ? &past->lives.list[past->lives.count - 1] : NULL;
 		uint64_t died = life->died;
@@ -320,7 +321,7 @@ static void add_lives(const struct history *history, enum history_clock clock, s
 				*vec_push(&past->lives) = (struct past_life){
 					life->address,
 					next->size > life->size ? next->size : life->size,
-					life->born, next->died};
+					life->born, next->died, record};
 				i++;
 				continue;
 			}
@@ -333,7 +334,7 @@ static void add_lives(const struct history *history, enum history_clock clock, s
 			continue;
 		}
 		*vec_push(&past->lives) =
-			(struct past_life){life->address, life->size, life->born, died};
+			(struct past_life){life->address, life->size, life->born, died, record};
 	}
 	vec_deinit(&lives.list);
 }
@@ -355,7 +356,7 @@ static void add_modules(const struct history *history, struct past *past)
 
 		if (!last || last->type != POKEPATCH_HISTORY_APPEAR)
 			*vec_push(&past->lives) = (struct past_life){
-				module->address, module->size, 0, PAST_FOREVER};
+				module->address, module->size, 0, PAST_FOREVER, NULL};
 	}
 	map_deinit(&came);
 }
@@ -402,7 +403,7 @@ void history_past(const struct history *history, enum history_clock clock, struc
 	add_changes(history, clock, ret);
 	if (info->etext > info->stext)
 		*vec_push(&ret->lives) = (struct past_life){
-			info->stext, info->etext - info->stext, 0, PAST_FOREVER};
+			info->stext, info->etext - info->stext, 0, PAST_FOREVER, NULL};
 	add_lives(history, clock, ret);
 	add_modules(history, ret);
 	add_sights(history, clock, ret);

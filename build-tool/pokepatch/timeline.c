@@ -124,21 +124,49 @@ static void add_text(struct timeline *timeline, const struct history_record *rec
 		open->text_end = end;
 }
 
-/* Code that is there still lasts until the history's end. */
-static void add_code(struct timeline *timeline, const struct history_record *record)
+/* One of the two ends of what may overlap with others of its track. */
+static void add_end(struct timeline *timeline, const char *phase, size_t id, const char *name,
+		    uint64_t time, const struct history_record *record)
 {
-	const uint64_t last = time_of(timeline, &timeline->view->history.end);
-	const uint64_t end = time_of(timeline, &record->end);
-	const char *name = record->symbol ?: record->module ?: "code";
+	json_object *event = json_object_new_object();
 
-	add_event(timeline, CODE, name, time_of(timeline, &record->begin), end < last ? end : last,
-		  record);
+	json_add_text(event, "name", name);
+	json_add_text(event, "cat", track_names[CODE]);
+	json_add_text(event, "ph", phase);
+	json_add_number(event, "id", (int64_t)id);
+	json_add_number(event, "pid", 1);
+	json_add_number(event, "tid", CODE);
+	json_object_object_add(event, "ts", microseconds(time));
+	if (record)
+		json_object_object_add(event, "args", record_json(record));
+	json_object_array_add(timeline->events, event);
+}
+
+/*
+ * Code that came or went.  What was there before the core began with the history, and what is there
+ * still lasts until its end.
+ */
+static void add_code(struct timeline *timeline)
+{
+	const struct past *past = &timeline->view->past;
+	const uint64_t first = time_of(timeline, &timeline->view->history.info.began);
+	const uint64_t last = time_of(timeline, &timeline->view->history.end);
+
+	for (size_t i = 0; i < past->lives.count; i++) {
+		const struct past_life *life = &past->lives.list[i];
+		const struct history_record *record = life->user;
+		const char *name = record ? record->symbol ?: record->module ?: "code" : NULL;
+
+		if (!record)
+			continue;
+		add_end(timeline, "b", i + 1, name, life->born > first ? life->born : first, record);
+		add_end(timeline, "e", i + 1, name, life->died < last ? life->died : last, NULL);
+	}
 }
 
 static void (*const add[])(struct timeline *timeline, const struct history_record *record) = {
 	[POKEPATCH_HISTORY_TEXT] = add_text,
 	[POKEPATCH_HISTORY_TRANSITION] = add_transition,
-	[POKEPATCH_HISTORY_APPEAR] = add_code,
 };
 
 struct error *timeline_write(const struct view *view, const char *file)
@@ -160,6 +188,7 @@ struct error *timeline_write(const struct view *view, const char *file)
 		if (record->type < ARRAY_SIZE(add) && add[record->type])
 			add[record->type](&timeline, record);
 	}
+	add_code(&timeline);
 	vec_deinit(&timeline.open);
 	text = json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN);
 	return file_write(file, text, strlen(text));

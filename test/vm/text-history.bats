@@ -286,6 +286,8 @@ text_history_patches() {
 	guest "${patched[@]}" <<<"$words"'
 		pokepatch load "$(patch_file proc-version)"
 		pokepatch disable proc-version
+		pokepatch unload proc-version
+		pokepatch load "$(patch_file proc-version)"
 		pokepatch history --perfetto /tmp/timeline >/dev/null
 		pokepatch history --json >/tmp/records
 		fails=$(pokepatch history --perfetto /nowhere/x 2>&1 || true)
@@ -307,8 +309,8 @@ text_history_patches() {
 		on = lambda track: [e for e in events if e["ph"] == "X" and tracks[e["tid"]] == track]
 		within = lambda a, b: b["ts"] - 0.001 <= a["ts"] and a["ts"] + a["dur"] <= b["ts"] + b["dur"] + 0.001
 		switches, stops, texts = on("switches"), on("stops of the machine"), on("changes of text")
-		assert [e["name"] for e in switches] == ["enable proc_version", "disable proc_version"], switches
-		assert len(stops) == 2, stops
+		assert [e["name"] for e in switches] == ["enable proc_version", "disable proc_version", "enable proc_version"], switches
+		assert len(stops) == 3, stops
 		for switch, stop in zip(switches, stops):
 		    assert within(stop, switch), (stop, switch)
 		    assert abs(stop["dur"] * 1000 - switch["args"]["stop_ns"]) < 1, stop
@@ -318,5 +320,10 @@ text_history_patches() {
 		# Every change of text that the records tell is there.
 		told = [r for r in records if r["type"] == "text" and r["phase"] == "after" and "end_ns" in r]
 		assert len(told) == len(texts) >= 2, (len(told), len(texts))
+		# The module has gone, and has come once more.
+		ends = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "be"}
+		assert ends["b"].keys() == ends["e"].keys(), ends
+		lives = sorted((e["ts"], ends["e"][id]["ts"]) for id, e in ends["b"].items() if e["name"] == "pokepatch_proc_version")
+		assert lives[0][0] < switches[0]["ts"] and switches[1]["ts"] < lives[0][1] < lives[-1][0] < switches[2]["ts"] < lives[-1][1], (lives, switches)
 	END
 }
