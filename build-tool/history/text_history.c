@@ -486,7 +486,7 @@ struct error *history_check_time(const struct history *history, enum history_clo
 			 clock == HISTORY_PERF ? " (perf's clock)" : "");
 }
 
-bool parse_time(const char *text, uint64_t *ret)
+bool parse_time(const char *text, uint64_t *ret, uint64_t *ret_unit)
 {
 	uint64_t seconds = 0, ns = 0, unit = NS_PER_SECOND;
 
@@ -510,6 +510,7 @@ bool parse_time(const char *text, uint64_t *ret)
 	if (*text == ':')
 		text++;
 	*ret = seconds * NS_PER_SECOND + ns;
+	*ret_unit = unit < NS_PER_SECOND ? unit : 1;
 	return !*text;
 }
 

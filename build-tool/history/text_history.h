@@ -149,8 +149,11 @@ const char *history_method_name(unsigned int method);
 const char *history_mode_name(unsigned int mode);
 const char *history_kind_name(unsigned int kind);
 
-/* parse_time - parse seconds into ns: "12.5", "12.500000000", or "12.5:" as perf writes it. */
-bool parse_time(const char *text, uint64_t *ret);
+/*
+ * parse_time - parse seconds into ns: "12.5", "12.500000000", or "12.5:" as perf writes it.
+ * @ret_unit: what the last decimal counts, in ns; 1 for whole seconds, which say what they mean
+ */
+bool parse_time(const char *text, uint64_t *ret, uint64_t *ret_unit);
 /* time_text - ns as seconds with nine decimals.  Owned by the caller. */
 char *time_text(uint64_t ns);
 

@@ -322,6 +322,7 @@ static struct error *follow(struct cli_call *call, struct view *view)
 
 struct question {
 	uint64_t time, address;
+	uint64_t unit; /* ns in which the time may be: perf cuts off what is behind µs */
 };
 
 /* Parse "TIME ADDRESS", in place. */
@@ -338,11 +339,30 @@ static struct error *read_question(const struct view *view, char *line, struct q
 		rest++;
 	if (!address || !*address || (rest && *rest))
 		return error_new(STATUS_FAILED, "a line must have a time and an address");
-	if (!parse_time(time, &ret->time))
+	if (!parse_time(time, &ret->time, &ret->unit))
 		return error_new(STATUS_FAILED,
 				 "'%s' is not a time: give seconds, such as 12.345678901", time);
 	TRY(symbol_list_find(&view->symbols, address, ret->time, &ret->address, &symbol));
 	return history_check_time(&view->history, view->clock, ret->time);
+}
+
+/* What is so all through the time that is meant, or else either or unknown. */
+static struct route find_route(const struct view *view, const struct routes *routes,
+			       const struct question *question)
+{
+	const struct route begin =
+		route_at(routes, &view->past, question->time, question->address);
+	struct route end = route_at(routes, &view->past, question->time + question->unit - 1,
+				    question->address);
+
+	if (begin.state != ROUTE_KNOWN || end.state != ROUTE_KNOWN)
+		return begin.state == ROUTE_KNOWN || end.state == ROUTE_UNKNOWN ? end : begin;
+	if (begin.last == end.last && begin.taken == end.taken)
+		return end;
+	end.state = ROUTE_EITHER;
+	end.other = end.taken;
+	end.taken = begin.taken;
+	return end;
 }
 
 /* The patch of the function to which a route leads, or NULL: none is known. */
@@ -474,7 +494,7 @@ static struct error *show_routes(struct cli_call *call, const struct view *view,
 		error = error_prefix(read_question(view, line, &question), "line %zu", number);
 		if (error)
 			break;
-		route = route_at(&routes, &view->past, question.time, question.address);
+		route = find_route(view, &routes, &question);
 		count_answer(shares, &route);
 		if (rows)
 			json_object_array_add(rows, route_json(view, &question, &route));

@@ -36,11 +36,11 @@ static struct error *read_question(const struct cli_call *call, const struct vie
 {
 	const char *at = cli_value(call, "at");
 	const struct text_symbol *symbol;
-	uint64_t size;
+	uint64_t size, unit;
 
 	ret->time = view->history.end.ns[view->clock];
 	ret->now = !at || strcmp(at, "now") == 0;
-	if (!ret->now && !parse_time(at, &ret->time))
+	if (!ret->now && !parse_time(at, &ret->time, &unit))
 		return error_new(STATUS_FAILED,
 				 "'%s' is not a time: give seconds of the clock that --clock "
 				 "names, such as 12.345678901",

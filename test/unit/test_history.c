@@ -200,20 +200,24 @@ static void test_times(void **state)
 {
 	static const char *const bad[] = {"",    "x",  "1.",  ".5", "-1", "1.1234567891",
 					  "1s",  " 1", "1::", "99999999999999999999", "0x5"};
-	uint64_t ns;
+	uint64_t ns, unit;
 	char *text;
 
 	(void)state;
-	assert_true(parse_time("12", &ns));
+	assert_true(parse_time("12", &ns, &unit));
 	assert_int_equal(ns, 12000000000);
-	assert_true(parse_time("12.5", &ns));
+	assert_int_equal(unit, 1);
+	assert_true(parse_time("12.5", &ns, &unit));
 	assert_int_equal(ns, 12500000000);
-	assert_true(parse_time("0.000000001", &ns));
+	assert_int_equal(unit, 100000000);
+	assert_true(parse_time("0.000000001", &ns, &unit));
 	assert_int_equal(ns, 1);
-	assert_true(parse_time("123.456789:", &ns)); /* perf script */
+	assert_int_equal(unit, 1);
+	assert_true(parse_time("123.456789:", &ns, &unit)); /* perf script, without --ns */
 	assert_int_equal(ns, 123456789000);
+	assert_int_equal(unit, 1000);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		assert_false(parse_time(bad[i], &ns));
+		assert_false(parse_time(bad[i], &ns, &unit));
 	text = time_text(123456789001);
 	assert_string_equal(text, "123.456789001");
 	free(text);
@@ -325,11 +329,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_export),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_decode),
-		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
