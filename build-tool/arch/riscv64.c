@@ -138,6 +138,11 @@ static struct error *fold_lower(struct object *object, struct section *section,
 	size_t count;
 	const struct reloc *upper = section_relocs(section, label->value, label->value + 1, &count);
 
+	if (lower->addend)
+		return object_malformed(object,
+					"relocation at %" PRIu64 " of section %s counts %" PRId64
+					" bytes from its label, which the module loader does not",
+					lower->offset, section->name, lower->addend);
 	if (label->section == section)
 		for (size_t i = 0; i < count; i++)
 			if (is_upper(upper[i].type) && upper[i].offset != lower->offset) {
@@ -280,6 +285,28 @@ static bool lower_part(uint32_t instruction, uint32_t *ret_type, int64_t *ret)
 }
 
 /*
+ * Whether an instruction writes an integer register.  Stores and branches have bits of a constant
+ * where others name the register.  (RISC-V unprivileged ISA, chapters on RV32I and on "C")
+ */
+static bool writes_register(uint32_t i, unsigned int size, unsigned int reg)
+{
+	const unsigned int first = i >> 7 & 0x1f, second = 8 + (i >> 2 & 7);
+	const unsigned int function = i >> 13 & 7;
+
+	if (size == 4)
+		return first == reg && (i & 0x7f) != 0x23 && (i & 0x7f) != 0x27 && (i & 0x7f) != 0x63;
+	switch (i & 3) {
+	case 0: /* c.addi4spn, c.lw, c.ld; stores */
+		return second == reg && (function == 0 || function == 2 || function == 3);
+	case 1: /* c.addi, c.addiw, c.li, c.lui; c.andi and the like; jumps */
+		return function <= 3 ? first == reg : function == 4 && 8 + (i >> 7 & 7) == reg;
+	default: /* c.slli, c.lwsp, c.ldsp; c.mv, c.add, but not c.jr; stores */
+		return first == reg && (function == 0 || function == 2 || function == 3 ||
+					(function == 4 && (i >> 2 & 0x1f)));
+	}
+}
+
+/*
  * clang -mno-relax makes of "call two" in .noinstr.text an auipc and a jalr without a relocation.
  * The instruction that uses the auipc's register is the next one or follows closely.
  */
@@ -297,7 +324,7 @@ static void upper_reference(struct object *object, const struct section *section
 
 		if (size != 4 || (instruction >> 15 & 0x1f) != target_register ||
 		    !lower_part(instruction, &type, &lower)) {
-			if (size == 4 && (instruction >> 7 & 0x1f) == target_register)
+			if (writes_register(instruction, size, target_register))
 				return; /* another value from here on */
 			continue;
 		}

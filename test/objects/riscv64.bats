@@ -266,6 +266,47 @@ small_data() {
 	fails 2 "refused [elf-malformed]: relocation at"
 }
 
+# upper_parts CODE... - f() with each: the assembler has resolved the address of g(), and clang writes no relocation.
+upper_parts() {
+	local code
+	machine riscv64 clang-16
+	flags=(-mno-relax)
+	for code; do
+		echo "$code:"
+		compare <<-END
+			#define S __attribute__((section(".noinstr.text"), noinline))
+			S static int g(int x) { return x - 1; }
+			static int (*pg)(int) = g;
+			S long f(long *x, long z)
+			{
+				long y;
+				asm volatile("1: auipc a4, %%pcrel_hi(g)\n$code" : "=&r"(y) : "r"(x), "r"(z) : "a4", "t3", "memory");
+				return pg(y) OLD(+ 1) NEW(+ 2);
+			}
+		END
+		carries "f changed"
+		relocs .noinstr.text >list
+		[ "$(grep -c 'R_RISCV_PCREL_HI20 .*g' list)" -eq 1 ]
+		[ "$(grep -c R_RISCV_PCREL_LO12_I list)" -eq 1 ]
+	done
+}
+
+@test "riscv64: what stands between the two instructions of an address, or behind them" {
+	# a4 is register 14: a store has those bits in its offset, and a branch has them 14 bytes from its target.
+	upper_parts 'sw %2, 14(%1)\n addi %0, a4, %%pcrel_lo(1b)' \
+		'bne %1, %2, 2f\n .option rvc\n c.nop\n c.nop\n c.nop\n c.nop\n c.nop\n 2: addi %0, a4, %%pcrel_lo(1b)' \
+		'addi %0, a4, %%pcrel_lo(1b)\n .option rvc\n c.mv a4, %1\n lw t3, -32(a4)'
+}
+
+@test "riscv64: a lower part that counts from its label" {
+	machine riscv64 gcc-12
+	printf 'f: nop\n' | "${cc[@]}" -x assembler -o orig.o -
+	printf 'f: .L1: auipc a0, %%pcrel_hi(x)\n lw a0, %%pcrel_lo(.L1 + 8)(a0)\n' |
+		"${runner_cc[@]}" -x assembler -c -o patched.o -
+	diff_objects orig.o patched.o
+	fails 2 "refused [elf-malformed]: relocation at 4 of section .text counts 8 bytes from its label"
+}
+
 parts_apart() {
 	compare <<-'END'
 		int place;
