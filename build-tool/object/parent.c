@@ -326,9 +326,10 @@ uint32_t parent_position(const struct parent *parent, const struct parent_symbol
 {
 	uint32_t position = 1;
 
+	/* Absolute symbols are not in kallsyms (scripts/kallsyms.c, is_ignored_symbol()). */
 	for (const struct parent_symbol *other = map_get(&parent->by_name, symbol->name);
 	     other && other != symbol; other = other->next)
-		position++;
+		position += other->section_number != 0;
 	return position;
 }
 

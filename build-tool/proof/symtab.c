@@ -301,7 +301,7 @@ uint32_t symtab_position(const struct symtab *symtab, const struct known_symbol 
 
 	for (const struct known_symbol *other = symtab_get(symtab, symbol->name);
 	     other && other != symbol; other = other->next)
-		position++;
+		position += !other->absolute; /* kallsyms has none of these */
 	return position;
 }
 
