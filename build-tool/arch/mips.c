@@ -98,6 +98,22 @@ void mips_local_references(struct object *object, const struct section *section,
 			       sixth ? r6_local_forms : local_forms, found, context);
 }
 
+/* j and jal have the low 28 bits of their target; the others are the delay slot's. */
+void mips_linked_jumps(struct object *object, const struct section *section, uint64_t address,
+		       found_reference found, void *context)
+{
+	const uint64_t region = (1ull << 28) - 1;
+
+	for (uint64_t at = 0; at + 4 <= section->size; at += 4) {
+		uint32_t instruction = code_get32(object, section, at);
+		uint64_t target = ((address + at + 4) & ~region) | (instruction & 0x3ffffff) << 2;
+		struct local_reference reference = {.offset = at, .target = target - address};
+
+		if (instruction >> 27 == 0x08000000 >> 27)
+			found(context, &reference);
+	}
+}
+
 /*
  * Whether the base register of a load or store at an offset holds just the upper part of the
  * address.  It does not in "lui v0,%hi(x); daddu v0,v0,a0; lw v0,%lo(x)(v0)", which reads an

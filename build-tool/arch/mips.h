@@ -130,6 +130,8 @@ bool mips_hands_over_at(const struct object *object, const struct section *secti
 int64_t mips_patchable_entry(struct object *object, const struct atom *function);
 void mips_local_references(struct object *object, const struct section *section, uint64_t start,
 			   uint64_t end, found_reference found, void *context);
+void mips_linked_jumps(struct object *object, const struct section *section, uint64_t address,
+		       found_reference found, void *context);
 void mips_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			uint64_t end, uint8_t *kinds);
 void mips_constant_loads(struct object *object, const struct section *section, uint64_t start,
@@ -153,6 +155,7 @@ extern const struct error_number mips_errors[];
 	.symbols.short_sizes = true,                                                               \
 	.entries.find = mips_patchable_entry, .entries.by_as = true,                               \
 	.code.local_references = mips_local_references,                                            \
+	.code.linked_jumps = mips_linked_jumps,                                                    \
 	.code.operand_kinds = mips_operand_kinds, .code.constant_loads = mips_constant_loads,      \
 	.code.is_padding = mips_is_padding,                                                        \
 	.loader.reads_keys = true

@@ -141,6 +141,14 @@ struct arch_code {
 				 uint64_t start, uint64_t end, found_reference found,
 				 void *context);
 	/*
+	 * linked_jumps - call found() for every call and jump of a linked section that names its
+	 * target by a part of the target's own address (MIPS j, jal).  Objects have relocations
+	 * for these.  NULL: the machine has none.
+	 * @address: of the section
+	 */
+	void (*linked_jumps)(struct object *object, const struct section *section, uint64_t address,
+			     found_reference found, void *context);
+	/*
 	 * operand_kinds - how a range of a text section uses the addresses in it: for every byte
 	 * start + i at which a relocation stands, set kinds[i] to a set of enum operand_kind.
 	 */

@@ -198,6 +198,8 @@ static void read_instructions(struct code *code, Elf_Scn *scn, const GElf_Shdr *
 	code->section = elf_ndxscn(scn);
 	code->address = header->sh_addr;
 	arch->code.local_references(&object, section, 0, section->size, judge_branch, code);
+	if (arch->code.linked_jumps)
+		arch->code.linked_jumps(&object, section, code->address, judge_branch, code);
 	section->data = NULL;
 	object_deinit(&object);
 }

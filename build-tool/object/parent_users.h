@@ -14,9 +14,9 @@ typedef void (*found_user)(void *context, const char *name, const struct parent_
 
 /*
  * parent_users - find the functions and variables that refer to global functions of the parent.
- * Modules have relocations, and so has a vmlinux that was linked with --emit-relocs (x86, MIPS).
- * Of another vmlinux, the instructions that call and jump are read, and data is not.  Tables about
- * code, such as those of objtool and of exports, are left out.
+ * Modules have relocations, and so has a vmlinux that was linked with --emit-relocs (x86, and MIPS
+ * with CONFIG_RELOCATABLE).  Of another vmlinux, the instructions that call and jump are read, and
+ * data is not.  Tables about code, such as those of objtool and of exports, are left out.
  * @names: of the functions; the values do not matter
  */
 void parent_users(const struct parent *parent, const struct arch *arch, const struct map *names,

@@ -2,10 +2,12 @@
 /* Unit tests of parents (object/parent.c): tell symbols of one name apart, in tables made here. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -186,12 +188,12 @@ static void test_positions(void **state)
 
 		make(&made, true);
 		add_units(&made);
-		struct parent *parent = finish(&made, cases[i].parent);
-		assert_int_equal(parent_position(parent, local_of(parent, cases[i].unit,
 		/* kallsyms has no absolute symbols. */
 		add_file(&made, "assembly.S");
 		object_add_symbol(&made.object, "init", NULL, 1, 0, STT_NOTYPE, STB_LOCAL)->special =
 			SHN_ABS;
+		struct parent *parent = finish(&made, cases[i].parent);
+		assert_int_equal(parent_position(parent, local_of(parent, cases[i].unit,
 								  cases[i].mark, "init")),
 				 cases[i].position);
 		parent_close(parent);
@@ -354,6 +356,66 @@ static void test_users(void **state)
 	}
 }
 
+/* Give a section of the file the address that a linker would. */
+static void link_at(const char *name, uint64_t address)
+{
+	int fd = open(file, O_RDWR);
+	Elf *elf = elf_begin(fd, ELF_C_RDWR, NULL);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+	while ((scn = elf_nextscn(elf, scn)) && gelf_getshdr(scn, &header))
+		if (!strcmp(elf_strptr(elf, names, header.sh_name), name)) {
+			header.sh_addr = address;
+			assert_true(gelf_update_shdr(scn, &header));
+		}
+	assert_true(elf_update(elf, ELF_C_WRITE) > 0);
+	elf_end(elf);
+	close(fd);
+}
+
+/* MIPS: j and jal name their target by the low bits of its address, 4 bytes each. */
+static void test_users_in_region(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t at;
+		uint32_t instruction;
+	} callers[] = {
+		{"jumps", 8, 0x08000000 | (0x1000 + 40) >> 2},	 /* j */
+		{"calls", 16, 0x0c000000 | (0x1000 + 40) >> 2},	 /* jal */
+		{"other", 24, 0x0c000000 | (0x1000 + 48) >> 2},
+		{"branches", 32, 0x10000001},			 /* b .+8 */
+	};
+	struct buffer said = {0};
+	struct map names = {0};
+	struct made made;
+
+	(void)state;
+	make(&made, true);
+	add_file(&made, "core.c");
+	add_function(&made, "_stext", 0xffffffff80001000, STB_GLOBAL);
+	add_function(&made, "callee", 0xffffffff80001028, STB_GLOBAL);
+	memset(made.text->data, 0, made.text->size);
+	for (size_t i = 0; i < ARRAY_SIZE(callers); i++) {
+		add_function(&made, callers[i].name, 0xffffffff80001000 + callers[i].at, STB_GLOBAL);
+		object_put32(&made.object, made.text->data + callers[i].at, callers[i].instruction);
+	}
+	assert_no_error(object_write(&made.object, file));
+	object_deinit(&made.object);
+	link_at(".text", 0xffffffff80001000);
+	struct parent *parent;
+	assert_no_error(parent_open("vmlinux", file, &parent));
+	map_slot(&names, "callee");
+	parent_users(parent, &arch_mips64el, &names, note_user, &said);
+	assert_string_equal(said.text, "callee<branches callee<jumps callee<calls ");
+	map_deinit(&names);
+	buffer_deinit(&said);
+	parent_close(parent);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +424,7 @@ int main(void)
 		cmocka_unit_test(test_unusable),      cmocka_unit_test(test_symvers),
 		cmocka_unit_test(test_depends),
 		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_users_in_region),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
