@@ -19,6 +19,7 @@
  */
 #define DEFAULT_TIMEOUT_MS 60000
 #define POLL_US 20000
+#define GONE_TIMEOUT_US 2000000
 
 /* ---- what livepatch shows ----------------------------------------------------- */
 
@@ -298,11 +299,25 @@ static struct error *insert(struct kmod_ctx *kmod, const char *path, const char 
 	return error;
 }
 
+/*
+ * Wait until livepatch shows a patch no more that is off: a worker removes its folder, some time
+ * after the switch that replaced it (klp_free_patch_async()).  False: it is on, or stays.
+ */
+static bool wait_gone(const char *module)
+{
+	for (unsigned int waited = 0; is_shown(module); waited += POLL_US) {
+		if (is_one(module, "enabled") || waited >= GONE_TIMEOUT_US)
+			return false;
+		usleep(POLL_US);
+	}
+	return true;
+}
+
 /* Remove our modules among those that were shown before, and that the new patch has replaced. */
 static void remove_replaced(struct kmod_ctx *kmod, char *const *modules, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (has_prefix(modules[i], MODULE_PREFIX) && !is_shown(modules[i]) &&
+		if (has_prefix(modules[i], MODULE_PREFIX) && wait_gone(modules[i]) &&
 		    !is_permanent(modules[i]))
 			error_destroy(load_remove(kmod, modules[i]));
 }
@@ -323,6 +338,19 @@ static struct error *load_replacing(struct kmod_ctx *kmod, const char *path, con
 	return error;
 }
 
+/* Of a patch that livepatch shows, and that is to be on: turn round a switch that takes it off. */
+static struct error *keep_on(const char *module, unsigned long timeout_ms)
+{
+	const char *state = state_of(module);
+
+	if (strcmp(state, "disabling") != 0)
+		return error_new(STATUS_NOTHING, "patch '%s' is loaded and %s already",
+				 shown_name(module), state);
+	TRY(require_root("enable"));
+	TRY(write_enabled(module, "1"));
+	return wait_switched(module, true, timeout_ms);
+}
+
 static struct error *load_file(const struct patch_file *file, unsigned long timeout_ms)
 {
 	_free_ char *folder = sysfs_path(FOLDER);
@@ -334,9 +362,10 @@ static struct error *load_file(const struct patch_file *file, unsigned long time
 				 "%s: refused [not-accepted]: the running kernel has no livepatch "
 				 "core (CONFIG_LIVEPATCH)",
 				 file->path);
+	if (sysfs_module_loaded(module))
+		TRY(patch_check_loaded(file));
 	if (is_shown(module))
-		return error_new(STATUS_NOTHING, "patch '%s' is loaded and %s already", file->name,
-				 state_of(module));
+		return keep_on(module, timeout_ms);
 	if (sysfs_module_loaded(module) && is_permanent(module))
 		return load_stays(file->name);
 	if (sysfs_module_loaded(module))
@@ -362,9 +391,11 @@ struct error *livepatch_load(struct cli_call *call, const struct patch_file *fil
 
 struct error *livepatch_load_once(const struct patch_file *file, bool *loaded)
 {
+	const char *module = patch_file_modinfo(file, "name");
+
 	*loaded = false;
-	if (is_shown(patch_file_modinfo(file, "name")))
-		return NULL;
+	if (is_shown(module))
+		return patch_check_loaded(file);
 	if (patch_file_modinfo(file, "pokepatch_level"))
 		return error_new(STATUS_FAILED,
 				 "'%s' has a level, and would replace all other livepatches for good; "
@@ -417,8 +448,7 @@ struct error *livepatch_disable(struct cli_call *call, const char *module)
 struct error *livepatch_enable(const char *module)
 {
 	if (is_shown(module))
-		return error_new(STATUS_NOTHING, "patch '%s' is %s already", shown_name(module),
-				 state_of(module));
+		return keep_on(module, DEFAULT_TIMEOUT_MS);
 	return error_new(STATUS_REFUSED,
 			 "patch '%s': refused [not-accepted]: livepatch switches no patch on again; "
 			 "unload it and load it",

@@ -298,4 +298,14 @@ places() {
 	[[ $output == *"--evict is for patches of pokepatch's core"* ]]
 	# It takes back what it could not complete.
 	[ "$(cat sys/kernel/livepatch/pokepatch_fix/enabled)" = 1 ]
+
+	# A switch that takes the patch off is turned round, which the kernel then completes.
+	echo 0 >sys/kernel/livepatch/pokepatch_fix/enabled
+	echo 1 >sys/kernel/livepatch/pokepatch_fix/transition
+	(
+		until [ "$(cat sys/kernel/livepatch/pokepatch_fix/enabled)" = 1 ]; do sleep 0.02; done
+		echo 0 >sys/kernel/livepatch/pokepatch_fix/transition
+	) 3>&- &
+	run -0 "$cli" enable fix
+	wait $!
 }

@@ -289,9 +289,20 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 	cat "$guest_output"
 }
 
+# another_build FILE - make other.ko, the same module with another build id.
+another_build() {
+	local place
+	place=$(readelf -SW "$1" | sed -n 's/.*\.note\.gnu\.build-id *NOTE *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')
+	cp "$1" other.ko
+	printf '\0\0' | dd of=other.ko bs=1 seek=$((16#$place + 16)) conv=notrunc status=none
+	run -1 cmp -s "$1" other.ko
+}
+
 @test "pokepatch load, list, info, disable and unload of modules for livepatch" {
 	klp proc-version
-	guest "${patched[@]}" <<<"$words"'
+	cd "$BATS_TEST_TMPDIR" || return
+	another_build "${patched[-1]}"
+	guest "${patched[@]}" --file other.ko <<<"$words"'
 		pokepatch load "$(patch_file klp-proc-version)"
 		is_new
 		no_core
@@ -300,6 +311,8 @@ state() { pokepatch list | awk -v name=klp_$(echo $1 | tr - _) "\$1 == name { pr
 		grep -q "^core: *livepatch$" /tmp/info
 		grep -q "^version_proc_show  *vmlinux  *livepatch" /tmp/info
 		ends 3 pokepatch load "$(patch_file klp-proc-version)"
+		ends 1 pokepatch load other.ko 2>said
+		has "what load says" "$(cat said)" "another build of patch ?klp_proc_version? is loaded; unload it first"
 		ends 3 pokepatch enable klp-proc-version
 		pokepatch disable klp-proc-version
 		is_old
