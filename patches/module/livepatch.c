@@ -122,9 +122,13 @@ static void reach_to_end(struct klp_object *object)
 		func->new_size = row->new_addr + row->text - (unsigned long)func->new_func;
 }
 
+/*
+ * The module of a pinned patch never goes, so a task may stay in its code; but not if callbacks
+ * undo, once the patch is off, what that code relies on.
+ */
 static notrace int pre_patch(struct klp_object *object)
 {
-	if (!IS_ENABLED(LIVEPATCH_PINNED))
+	if (!IS_ENABLED(LIVEPATCH_PINNED) || IS_ENABLED(LIVEPATCH_CALLBACKS))
 		reach_to_end(object);
 	return call_pre_patch(object);
 }
