@@ -59,7 +59,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "source-differs", "the source is not the one that the kernel was built from", false },
 	{ "split-differs", "the compiler makes other functions when each has a section of its own", false },
 	{ "static-ambiguous", "pokepatch cannot tell which of several static symbols is meant", false },
-	{ "static-key-in-module", "new code uses a static key that lives in a module", false },
+	{ "static-key-in-module", "new code uses a static key of a module, or has a static call that begins with a function of one", false },
 	{ "static-renamed", "a new variable takes the place of one whose value would be lost", true },
 	{ "symbol-ambiguous", "pokepatch cannot tell which of several symbols is meant", false },
 	{ "symbol-in-module", "the changed code refers to a module that may not be loaded when the code runs", false },

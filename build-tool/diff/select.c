@@ -407,6 +407,33 @@ static void judge_module_key(struct selection *selection, const struct atom *fro
 		     select_source_name(selection->patched, from), key);
 }
 
+/*
+ * A new static call that begins with a function of a module: when the kernel loads the patch, it
+ * makes the call's instruction from its key (__SCK__name), and a NOP if the key has no function
+ * yet.  The core gives it the function when that module comes.
+ */
+static void refuse_static_call(struct selection *selection, const struct atom *key,
+			       struct link *link)
+{
+	link->kind = LINK_DROP;
+	refusals_add(selection->refusals, "static-key-in-module",
+		     select_location(selection, key->name), key->name,
+		     "static call '%s' begins with a function of a module, which the kernel may not "
+		     "have when it makes the call; let it begin with a new function, or with none",
+		     key->name + strlen("__SCK__"));
+}
+
+/* What refers to something of a module, and is read before the core knows its address. */
+static void judge_key(struct selection *selection, const struct atom *from,
+		      const struct section *section, const struct reloc *reloc, const char *name,
+		      struct link *link)
+{
+	if (section_rule_key(section->rule, reloc->offset))
+		judge_module_key(selection, from, name, link);
+	else if (from->class == ATOM_DATA && has_prefix(from->name, "__SCK__"))
+		refuse_static_call(selection, from, link);
+}
+
 static bool lives_in_module(const struct selection *selection, const struct external *external)
 {
 	return external && external->parent && external->parent != selection->options->vmlinux;
@@ -489,9 +516,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		}
 		TRY(externals_find_name(selection, reference.symbol->name, &ret->name,
 				     &external));
-		if (section_rule_key(section->rule, reloc->offset) &&
-		    lives_in_module(selection, external))
-			judge_module_key(selection, from, reference.symbol->name, ret);
+		if (lives_in_module(selection, external))
+			judge_key(selection, from, section, reloc, reference.symbol->name, ret);
 		return NULL;
 	}
 
@@ -499,7 +525,8 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 		selection->choices[reference.atom->index].static_key = true;
 	switch (reference.atom->class) {
 	case ATOM_CODE:
-		return link_code(selection, from, entry, &reference, ret);
+		TRY(link_code(selection, from, entry, &reference, ret));
+		break;
 	case ATOM_DATA:
 	case ATOM_RODATA:
 		TRY(link_data(selection, &reference, ret));
@@ -535,10 +562,9 @@ static struct error *find_link(struct selection *selection, const struct atom *f
 	}
 	if (ret->kind == LINK_EXTERNAL && reference.atom->class != ATOM_CODE)
 		refuse_old_table(selection, reference.atom, ret);
-	if (ret->kind == LINK_EXTERNAL && section_rule_key(section->rule, reloc->offset) &&
-	    selection->options->parent &&
+	if (ret->kind == LINK_EXTERNAL && selection->options->parent &&
 	    selection->options->parent != selection->options->vmlinux)
-		judge_module_key(selection, from, reference.atom->name, ret);
+		judge_key(selection, from, section, reloc, reference.atom->name, ret);
 	return NULL;
 }
 

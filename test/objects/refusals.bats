@@ -268,6 +268,19 @@ module() {
 	ld -r --build-id -o unit.ko orig.o
 }
 
+# The kernel makes a call's instruction when it loads the patch: for __SCK__other, which begins with none, a NOP is right.
+@test "a static call that begins with a function of a module" {
+	compile <<-'END'
+		struct key { int (*func)(int); unsigned long type; };
+		int first(int x) { return x + 3; }
+		NEW(struct key __SCK__new = {first}, __SCK__other;)
+		int f(int x) { return x + OLD(1) NEW(__SCK__new.func(x) + __SCK__other.func(x)); }
+	END
+	module
+	diff_objects orig.o patched.o --symtab unit.ko
+	refused "static-key-in-module __SCK__new"
+}
+
 @test "static keys of a module cannot be used, its tracepoints are left inert" {
 	compile <<-'END'
 		struct key { long a, b; };
