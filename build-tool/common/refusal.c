@@ -48,7 +48,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "parent-unknown", "a unit is part of a module that is not among the kernel's modules", false },
 	{ "prototype-changed", "a function gets other parameters, and unchanged code may call it", true },
 	{ "relocation-in-alternative", "code that the kernel rewrites refers to a symbol that is not exported", false },
-	{ "relocation-in-percpu", "a new per-CPU variable holds the address of a symbol that is not exported", false },
+	{ "relocation-in-percpu", "a new per-CPU variable is initialised with an address", false },
 	{ "relocation-out-of-reach", "an instruction may not reach a symbol that is not exported", false },
 	{ "relocation-unknown", "there is a relocation of a type that pokepatch does not understand", false },
 	{ "return-unfit", "a function's type does not allow the value that it is to return", false },

@@ -192,23 +192,31 @@ static const char *function_at(const struct finalizer *finalizer, const struct s
 	return section->name;
 }
 
-/* Refuse a place that the loader rewrites or copies before the core makes its relocations. */
+/*
+ * Refuse addresses in the per-CPU section.  The loader makes no relocations there, as it has
+ * cleared the section's SHF_ALLOC (kernel/module/main.c, layout_and_allocate() and
+ * apply_relocations()), and copies it for every processor before any notifier runs.
+ */
+static void refuse_in_percpu(struct finalizer *finalizer, const struct section *section)
+{
+	for (size_t i = 0; i < section->relocs.count; i++) {
+		const struct symbol *symbol = section->relocs.list[i].symbol;
+		const char *name = symbol->type == STT_SECTION ? symbol->section->name : symbol->name;
+
+		refusals_add(&finalizer->build->refusals, "relocation-in-percpu", NULL, name,
+			     "a new per-CPU variable holds the address of '%s', and the module "
+			     "loader would leave it NULL; set it at run time, in code",
+			     name);
+	}
+}
+
+/* Refuse a place that the loader rewrites before the core makes its relocations. */
 static void refuse_place(struct finalizer *finalizer, const struct section *section,
 			 uint64_t offset, const char *name)
 {
 	struct refusals *refusals = &finalizer->build->refusals;
 
-	/*
-	 * The loader copies the per-CPU section for every processor before any notifier runs
-	 * (post_relocation() in kernel/module/main.c), and the addresses of symbols in it are
-	 * per-CPU offsets.
-	 */
-	if (has_prefix(section->name, PERCPU_SECTION))
-		refusals_add(refusals, "relocation-in-percpu", NULL, name,
-			     "a new per-CPU variable holds the address of '%s', which is not "
-			     "exported; set it at run time, in code",
-			     name);
-	else if (is_rewritten(finalizer, section, offset))
+	if (is_rewritten(finalizer, section, offset))
 		refusals_add(refusals, "relocation-in-alternative", NULL, name,
 			     "%s() refers to '%s', which is not exported, from an instruction "
 			     "that the kernel rewrites when it loads a module; leave the function "
@@ -307,6 +315,8 @@ static void convert_section(struct finalizer *finalizer, struct section *section
 	const struct section_rule *rule = section_rule_find(rules, section->name);
 	size_t kept = 0;
 
+	if (has_prefix(section->name, PERCPU_SECTION))
+		refuse_in_percpu(finalizer, section);
 	for (size_t i = 0; i < section->relocs.count; i++) {
 		const struct reloc *reloc = &section->relocs.list[i];
 		void *index = reloc->symbol->section

@@ -113,6 +113,14 @@ struct error *sites_check(struct check *check)
 	struct sites sites = {0};
 	struct error *error = NULL;
 
+	for (size_t i = 1; i < check->object.sections.count; i++) {
+		const struct section *section = check->object.sections.list[i];
+
+		/* apply_relocations() leaves it out: layout_and_allocate() cleared SHF_ALLOC */
+		if (has_prefix(section->name, ".data..percpu") && section->relocs.count)
+			return wrong(check, "the module loader makes no relocation at %s+%#" PRIx64,
+				     section->name, section->relocs.list[0].offset);
+	}
 	read_sites(check, &sites);
 	for (size_t i = 0; !error && i < check->rows.count; i++) {
 		const struct row *row = &check->rows.list[i];

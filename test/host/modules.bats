@@ -43,7 +43,14 @@ built() {
 	edited fs/proc/cmdline.c -e '/^static int/i extern void proc_root_init(void);' \
 		-e '/^static int cmdline/i static DEFINE_PER_CPU(void *, place) = proc_root_init;' \
 		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%p", this_cpu_read(place));\n&/'
-	built 2 "[relocation-in-percpu]"
+	built 2 "[relocation-in-percpu]" "'proc_root_init'"
+
+	# The module loader makes no relocations there at all.
+	rm x.patch
+	edited fs/proc/cmdline.c \
+		-e '/^static int cmdline/i static int value = 5; static DEFINE_PER_CPU(int *, place) = \&value;' \
+		-e '0,/^\treturn 0;/s//\tseq_printf(m, "%d", *this_cpu_read(place));\n&/'
+	built 2 "[relocation-in-percpu]" "'value'"
 }
 
 @test "a symbol that nobody has is told by name" {
