@@ -45,6 +45,28 @@ static void add_runtime_const(const struct build *build, struct args *ret)
 	args_add(ret, header);
 }
 
+/*
+ * Types are judged by the debug information, whatever of it the kernel or a module is built with:
+ * CONFIG_DEBUG_INFO_REDUCED leaves out types of headers, and CONFIG_DEBUG_INFO_SPLIT has all of it
+ * in another file.
+ */
+static const char *const debug_options[] = {"-g", "-gno-split-dwarf", "-gz=none"};
+
+void compile_add_options(const struct build *build, const char *object, struct args *ret)
+{
+	args_add(ret, "-ffunction-sections");
+	args_add(ret, "-fdata-sections");
+	for (size_t i = 0; i < ARRAY_SIZE(debug_options); i++)
+		args_add(ret, debug_options[i]);
+	if (!build->clang)
+		args_add(ret, "-femit-struct-debug-detailed=any");
+	/* The numbers of the lines are the original's: the compiler would quote others. */
+	args_add(ret, build->clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
+	args_add(ret, "-c");
+	args_add(ret, "-o");
+	args_add(ret, object);
+}
+
 void unit_add_command(const struct build *build, char *const *argv, const char *source,
 		      const char *folder, const char *object, struct args *ret)
 {
@@ -55,15 +77,9 @@ void unit_add_command(const struct build *build, char *const *argv, const char *
 		args_addf(ret, "%s/include", build->core.sources);
 	}
 	add_runtime_const(build, ret);
-	args_add(ret, "-ffunction-sections");
-	args_add(ret, "-fdata-sections");
 	/* Keep the shadow's name, which differs in each run, out of the object. */
 	args_addf(ret, "-fdebug-prefix-map=%s=%s", folder, build->tree);
-	/* The numbers of the lines are the original's: the compiler would quote others. */
-	args_add(ret, build->clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
-	args_add(ret, "-c");
-	args_add(ret, "-o");
-	args_add(ret, object);
+	compile_add_options(build, object, ret);
 	args_add(ret, source);
 }
 

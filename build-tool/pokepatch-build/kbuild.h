@@ -67,6 +67,11 @@ enum side { SIDE_ORIGINAL, SIDE_PATCHED, SIDES };
 /* side_folder - in compile.c: where the commands of a side run, and find their files. */
 const char *side_folder(const struct build *build, enum side side);
 /*
+ * compile_add_options - in compile.c: add what each object is compiled with besides kbuild's flags:
+ * a section for each function and object, and all debug information about types.
+ */
+void compile_add_options(const struct build *build, const char *object, struct args *ret);
+/*
  * unit_add_command - in compile.c: add the command that compiles source to object, with one section
  * for each function and object.  argv holds compiler and flags as in struct unit.  The command runs
  * in folder: the tree, or a shadow of it, whose name stays out of the object.

@@ -341,15 +341,10 @@ void module_source_add_command(const struct build *build, const struct unit *uni
 	add_flags(build, unit, folder, ret);
 	args_add(ret, "-idirafter"); /* pokepatch_patch.h */
 	args_addf(ret, "%s/include", build->core.sources);
-	args_add(ret, "-ffunction-sections");
-	args_add(ret, "-fdata-sections");
 	/* In the debug information and in messages, files have their paths in the folder. */
 	args_addf(ret, "-fdebug-prefix-map=%s/=", unit->outside->root);
 	args_addf(ret, "-fdebug-prefix-map=%s/=", folder);
-	args_add(ret, build->clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret");
-	args_add(ret, "-c");
-	args_add(ret, "-o");
-	args_add(ret, object);
+	compile_add_options(build, object, ret);
 	args_addf(ret, "%s/%s", folder, unit->source);
 }
 

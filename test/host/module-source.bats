@@ -98,6 +98,11 @@ fails() {
 	[[ $output == *"factor.h: No such file"* ]]
 }
 
+@test "a type of a header, of which the module's own debug information has nothing" {
+	change '/int value;/d; s/unsigned int calls;/&\n\tint value;/' told/told.h
+	fails 2 "told/told.h:2: refused [type-changed]: struct told: member 'calls' moves from offset 4 to 0;"
+}
+
 @test "functions of two names, and the cold part of one" {
 	change -e 's/scale(told) + 1/scale(told) + 2/' -e 's/\* 3/* 4/' parts/names.c
 	build --report x.json
