@@ -118,20 +118,17 @@ static struct json_object *member_object(const struct type_change *change,
 	if (member->old_name)
 		add_string(item, "old_name", member->old_name);
 	json_object_object_add(item, "misread", json_object_new_boolean(!member->harmless));
-	switch (change->kind) {
-	case TYPE_ENUM:
+	if (member_is_enumerator(member)) {
 		if (member->was)
 			add_number(item, "old_value", member->old_value);
 		if (member->is)
 			add_number(item, "new_value", member->new_value);
-		break;
-	case TYPE_FUNCTION:
+	} else if (change->kind == TYPE_FUNCTION) {
 		if (member->was)
 			add_string(item, "old_type", member->old_type);
 		if (member->is)
 			add_string(item, "new_type", member->new_type);
-		break;
-	default:
+	} else {
 		if (member->was)
 			add_member_place(item, member, "old", member->old_offset, member->old_size,
 					 member->old_type);

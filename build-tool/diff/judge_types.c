@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/args.h"
 #include "object/debuginfo.h"
 #include "types/type_instances.h"
 
@@ -54,9 +53,9 @@ static void say_enumerator(struct buffer *text, const struct type_member *member
 			      member->old_value);
 }
 
-static void say_member(struct buffer *text, enum type_kind kind, const struct type_member *member)
+static void say_member(struct buffer *text, const struct type_member *member)
 {
-	if (kind == TYPE_ENUM) {
+	if (member_is_enumerator(member)) {
 		say_enumerator(text, member);
 		return;
 	}
@@ -154,7 +153,7 @@ static void refuse_type(struct selection *selection, const struct type_change *c
 		buffer_printf(&text, "its type changes from '%s' to '%s'", member->old_type,
 			      member->new_type);
 	else if (member)
-		say_member(&text, change->kind, member);
+		say_member(&text, member);
 	else if (change->old_size != change->new_size)
 		buffer_printf(&text, "it has %" PRIu64 " bytes instead of %" PRIu64,
 			      change->new_size, change->old_size);
@@ -185,20 +184,118 @@ static void warn_of_renamed(struct selection *selection, const struct type_chang
 	}
 }
 
+/* ---- who uses a function ------------------------------------------------------------------- */
+
+/* Whether an atom holds or passes on the address of a function, and does not only call it. */
+static bool takes_address(const struct object *object, const struct atom *user,
+			  const struct reloc *reloc)
+{
+	if (user->class != ATOM_CODE)
+		return user->class == ATOM_DATA || user->class == ATOM_RODATA ||
+		       user->class == ATOM_PARENT;
+	if (user->start == user->end)
+		return false;
+	_free_ uint8_t *kinds = xcalloc(user->end - user->start, sizeof(*kinds));
+	object->arch->code.operand_kinds((struct object *)object, user->section, user->start,
+					 user->end, kinds);
+	return kinds[reloc->offset - user->start] & OPERAND_VALUE;
+}
+
+/* A reference to the start of a function from another atom. */
+struct function_use {
+	const struct atom *function;
+	struct atom *user;
+	const struct reloc *reloc;
+};
+
+/* Call visit() for each, until it returns false; return whether it never did. */
+static bool each_use(const struct object *object,
+		     bool (*visit)(void *context, const struct function_use *use), void *context)
+{
+	for (size_t i = 0; i < object->atoms.count; i++) {
+		struct atom *user = object->atoms.list[i];
+
+		for (size_t j = 0; j < user->reloc_count; j++) {
+			const struct reference reference =
+				reloc_reference(object, user->section, &user->relocs[j]);
+			const struct atom *used = reference.atom;
+
+			if (used && used->class == ATOM_CODE && used != user &&
+			    reference.target == used->start &&
+			    !visit(context, &(struct function_use){used, user, &user->relocs[j]}))
+				return false;
+		}
+	}
+	return true;
+}
+
 /* ---- objects on stacks -------------------------------------------------------------------- */
 
-/* The names in the source of the functions that stay in the kernel as they are. */
-static void find_kept(struct selection *selection, struct map *ret, struct args *owned)
-{
-	for (size_t i = 0; i < selection->orig->atoms.count; i++) {
-		const struct atom *atom = selection->orig->atoms.list[i];
+/* Where a type has its objects, of the functions with code. */
+struct stacks {
+	struct object *orig;
+	struct map holders; /* names of those that have one, or get a pointer to one */
+	struct map takers;  /* names of those that get a pointer */
+};
 
-		if (atom->class != ATOM_CODE || atom->parent ||
-		    (atom->twin && selection->choices[atom->twin->index].included))
-			continue;
-		args_addf(owned, "%.*s", (int)strcspn(atom->name, "."), atom->name);
-		map_slot(ret, owned->list[owned->count - 1]);
+/* Does a function stay in the kernel as it is, with an object on its stack? */
+static bool is_kept(const struct selection *selection, const struct map *with_object,
+		    const struct atom *atom)
+{
+	return atom->class == ATOM_CODE && !atom->parent &&
+	       !(atom->twin && selection->choices[atom->twin->index].included) &&
+	       map_has(with_object, select_source_name(selection->orig, atom));
+}
+
+/* What gets a pointer gets it from a function that has the object, or that got it, too. */
+static bool comes_from_holder(void *context, const struct function_use *use)
+{
+	const struct stacks *stacks = context;
+	const struct atom *user = atom_function(use->user);
+
+	return !map_has(&stacks->takers, select_source_name(stacks->orig, use->function)) ||
+	       (map_has(&stacks->holders, select_source_name(stacks->orig, user)) &&
+		!takes_address(stacks->orig, use->user, use->reloc));
+}
+
+/* A function that other units call may get what they have kept without knowing its type. */
+static bool any_is_global(struct object *orig, const struct map *names)
+{
+	for (size_t i = 0; i < orig->atoms.count; i++) {
+		const struct atom *atom = orig->atoms.list[i];
+
+		if (atom->class == ATOM_CODE && atom->symbol && atom->symbol->bind != STB_LOCAL &&
+		    map_has(names, select_source_name(orig, atom)))
+			return true;
 	}
+	return false;
+}
+
+static bool judge_stacks(const struct selection *selection, const struct type_instances *instances)
+{
+	struct object *orig = selection->orig;
+	struct stacks stacks = {.orig = orig};
+	struct map with_object = {0};
+	bool good = true;
+
+	for (size_t i = 0; i < instances->functions.count; i++) {
+		map_slot(&with_object, instances->functions.list[i]);
+		map_slot(&stacks.holders, instances->functions.list[i]);
+	}
+	for (size_t i = 0; i < instances->takers.count; i++) {
+		map_slot(&stacks.takers, instances->takers.list[i]);
+		map_slot(&stacks.holders, instances->takers.list[i]);
+	}
+	for (size_t i = 0; i < instances->inlined.count && good; i++)
+		good = map_has(&stacks.holders, instances->inlined.list[i]);
+	for (size_t i = 0; i < orig->atoms.count && good; i++)
+		good = !is_kept(selection, &with_object, orig->atoms.list[i]);
+	good = good && !any_is_global(orig, &stacks.takers) &&
+	       each_use(orig, comes_from_holder, &stacks);
+	map_deinit(&with_object);
+	map_deinit(&stacks.holders);
+	map_deinit(&stacks.takers);
+	return good;
 }
 
 /* Is it defined in the unit's own source file? */
@@ -217,20 +314,14 @@ static bool is_in_source(const struct selection *selection, const char *location
 static bool is_on_stacks(struct selection *selection, Dwarf *orig, const struct type_change *change)
 {
 	struct type_instances instances;
-	struct map kept = {0};
-	struct args names = {0};
+	bool on_stacks;
 
 	if (selection->options->live || change->kind > TYPE_UNION ||
 	    !is_in_source(selection, change->location))
 		return false;
 	type_instances_find(orig, change->name, &instances);
-	bool on_stacks = !instances.elsewhere && instances.functions.count;
-	if (on_stacks)
-		find_kept(selection, &kept, &names);
-	for (size_t i = 0; i < instances.functions.count && on_stacks; i++)
-		on_stacks = !map_has(&kept, instances.functions.list[i]);
-	map_deinit(&kept);
-	args_deinit(&names);
+	on_stacks = !instances.elsewhere && instances.functions.count &&
+		    judge_stacks(selection, &instances);
 	type_instances_deinit(&instances);
 	return on_stacks;
 }
@@ -261,40 +352,15 @@ static void refuse_prototype(struct selection *selection, const struct type_chan
 	buffer_deinit(&text);
 }
 
-/* Whether an atom holds or passes on the address of a function, and does not only call it. */
-static bool takes_address(const struct object *object, const struct atom *user,
-			  const struct reloc *reloc)
+static bool note_address(void *context, const struct function_use *use)
 {
-	if (user->class != ATOM_CODE)
-		return user->class == ATOM_DATA || user->class == ATOM_RODATA ||
-		       user->class == ATOM_PARENT;
-	if (user->start == user->end)
-		return false;
-	_free_ uint8_t *kinds = xcalloc(user->end - user->start, sizeof(*kinds));
-	object->arch->code.operand_kinds((struct object *)object, user->section, user->start,
-					 user->end, kinds);
-	return kinds[reloc->offset - user->start] & OPERAND_VALUE;
-}
+	struct prototypes *prototypes = context;
+	const char *name = use->function->name;
 
-static void find_addresses(struct prototypes *prototypes, const struct object *orig)
-{
-	for (size_t i = 0; i < orig->atoms.count; i++) {
-		struct atom *user = orig->atoms.list[i];
-
-		for (size_t j = 0; j < user->reloc_count; j++) {
-			struct reference reference =
-				reloc_reference(orig, user->section, &user->relocs[j]);
-			const struct atom *used = reference.atom;
-
-			if (!used || used->class != ATOM_CODE || used == user ||
-			    reference.target != used->start ||
-			    !map_has(&prototypes->changes, used->name) ||
-			    map_has(&prototypes->taken_by, used->name) ||
-			    !takes_address(orig, user, &user->relocs[j]))
-				continue;
-			*map_slot(&prototypes->taken_by, used->name) = atom_function(user);
-		}
-	}
+	if (map_has(&prototypes->changes, name) && !map_has(&prototypes->taken_by, name) &&
+	    takes_address(prototypes->selection->orig, use->user, use->reloc))
+		*map_slot(&prototypes->taken_by, name) = atom_function(use->user);
+	return true;
 }
 
 static void find_exports(struct prototypes *prototypes, const struct object *orig)
@@ -329,7 +395,7 @@ static void judge_prototypes(struct selection *selection, const struct type_chan
 			*map_slot(&prototypes.changes, change->name) = (void *)change;
 	}
 	if (prototypes.changes.count) {
-		find_addresses(&prototypes, selection->orig);
+		each_use(selection->orig, note_address, &prototypes);
 		find_exports(&prototypes, selection->orig);
 	}
 	for (size_t i = 0; prototypes.changes.count && i < changes->list.count; i++) {

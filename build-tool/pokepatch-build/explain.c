@@ -187,7 +187,7 @@ char *explain_member(const struct type_change *change, const struct type_member 
 	const char *word = member_change_name(member->change);
 	char *old _free_ = NULL, *new _free_ = NULL;
 
-	if (change->kind == TYPE_ENUM) {
+	if (member_is_enumerator(member)) {
 		old = member->was ? xasprintf("%" PRId64, member->old_value) : NULL;
 		new = member->is ? xasprintf("%" PRId64, member->new_value) : NULL;
 	} else if (change->kind == TYPE_FUNCTION) {

@@ -47,11 +47,18 @@ static uint64_t number(Dwarf_Attribute *attribute)
 	return dwarf_formudata(attribute, &value) ? 0 : value;
 }
 
-/* An array of 0 elements has no upper bound in some versions of gcc, and -1 in others. */
+/*
+ * An array of 0 elements has no upper bound in some versions of gcc, and -1 in others.  The forms
+ * of one and two bytes do not tell whether they have a sign (DWARF 5, 7.5.5); gcc has 255 in one
+ * byte.
+ */
 static uint64_t count_of_bound(Dwarf_Attribute *attribute)
 {
+	const unsigned int form = dwarf_whatform(attribute);
 	Dwarf_Sword bound;
 
+	if (form == DW_FORM_data1 || form == DW_FORM_data2)
+		return number(attribute) + 1;
 	return dwarf_formsdata(attribute, &bound) || bound == -1 ? 0 : number(attribute) + 1;
 }
 
@@ -153,41 +160,70 @@ bool type_peel(const Dwarf_Die *die, Dwarf_Die *ret, const char **ret_typedef)
 	return false;
 }
 
-uint64_t type_elements(Dwarf_Die *array)
+static void add_dimensions(Dwarf_Die *array, struct type_dimensions *ret)
 {
-	uint64_t elements = 1;
 	Dwarf_Die die;
 
 	if (dwarf_child(array, &die))
-		return 0;
+		return;
 	do {
 		struct type_facts facts;
 
 		type_facts_read(&die, &facts);
 		if (facts.tag == DW_TAG_subrange_type)
-			elements *= facts.count;
+			*vec_push(&ret->list) = facts.count;
 	} while (!dwarf_siblingof(&die, &die));
-	return elements;
+}
+
+bool type_dimensions_read(const Dwarf_Die *die, struct type_dimensions *ret)
+{
+	Dwarf_Die peeled;
+	const char *name;
+
+	*ret = (struct type_dimensions){.element = *die};
+	for (int depth = 0; depth < DEPTH_LIMIT; depth++) {
+		if (!type_peel(&ret->element, &peeled, &name))
+			return false;
+		if (dwarf_tag(&peeled) != DW_TAG_array_type)
+			return true;
+		add_dimensions(&peeled, ret);
+		if (!type_follow(&peeled, &ret->element))
+			return false;
+	}
+	return false;
+}
+
+void type_dimensions_deinit(struct type_dimensions *dimensions)
+{
+	vec_deinit(&dimensions->list);
 }
 
 uint64_t type_bits(const Dwarf_Die *die)
 {
-	Dwarf_Die type = *die;
-	uint64_t elements = 1;
+	struct type_dimensions dimensions;
+	uint64_t bits = 0;
+	Dwarf_Word size;
 	const char *name;
 
-	for (int depth = 0; depth < DEPTH_LIMIT; depth++) {
-		Dwarf_Word size;
+	if (type_dimensions_read(die, &dimensions) &&
+	    type_peel(&dimensions.element, &dimensions.element, &name) &&
+	    !dwarf_aggregate_size(&dimensions.element, &size))
+		bits = size * 8;
+	for (size_t i = 0; i < dimensions.list.count; i++)
+		bits *= dimensions.list.list[i];
+	type_dimensions_deinit(&dimensions);
+	return bits;
+}
 
-		if (!type_peel(&type, &type, &name))
-			return 0;
-		if (dwarf_tag(&type) != DW_TAG_array_type)
-			return dwarf_aggregate_size(&type, &size) ? 0 : size * 8 * elements;
-		elements *= type_elements(&type);
-		if (!type_follow(&type, &type))
-			return 0;
-	}
-	return 0;
+bool type_is_static(Dwarf_Die *variable)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Op *ops;
+	size_t count;
+
+	return dwarf_attr_integrate(variable, DW_AT_location, &attribute) &&
+	       !dwarf_getlocation(&attribute, &ops, &count) && count &&
+	       (ops[0].atom == DW_OP_addr || ops[0].atom == DW_OP_addrx);
 }
 
 /* ---- text --------------------------------------------------------------------- */

@@ -38,8 +38,24 @@ bool type_peel(const Dwarf_Die *die, Dwarf_Die *ret, const char **ret_typedef);
 
 /* type_bits - size of a type in bits; 0: of a flexible array, a function, or not known. */
 uint64_t type_bits(const Dwarf_Die *die);
-/* type_elements - elements of an array, of all its dimensions; 0: flexible. */
-uint64_t type_elements(Dwarf_Die *array);
+
+/* How many elements an array has, from the outermost dimension to the innermost. */
+struct type_dimensions {
+	VEC(uint64_t) list; /* of each; 0: flexible, or not known */
+	Dwarf_Die element;
+};
+/*
+ * type_dimensions_read - of an array, or of an array of arrays behind typedefs; of any other type
+ * none.  False: what it is made of is not known.
+ */
+bool type_dimensions_read(const Dwarf_Die *die, struct type_dimensions *ret);
+void type_dimensions_deinit(struct type_dimensions *dimensions);
+
+/*
+ * type_is_static - whether a variable has an address in the object file, and is there as long as
+ * the module is.
+ */
+bool type_is_static(Dwarf_Die *variable);
 
 /* type_text - a type as C writes it: "struct foo *", "char [16]", "int (*)(void *)". */
 char *type_text(const Dwarf_Die *die) __attribute__((returns_nonnull));

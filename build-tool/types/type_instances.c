@@ -49,18 +49,6 @@ static enum mention mention(const struct instance_search *search, Dwarf_Die *die
 	return MENTION_NONE;
 }
 
-/* An address in the object file: of a variable that is there as long as the module is. */
-static bool is_static(Dwarf_Die *variable)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Op *ops;
-	size_t count;
-
-	return dwarf_attr_integrate(variable, DW_AT_location, &attribute) &&
-	       !dwarf_getlocation(&attribute, &ops, &count) && count &&
-	       (ops[0].atom == DW_OP_addr || ops[0].atom == DW_OP_addrx);
-}
-
 static void judge_members(struct instance_search *search, Dwarf_Die *type, int depth)
 {
 	Dwarf_Die die;
@@ -75,9 +63,42 @@ static void judge_members(struct instance_search *search, Dwarf_Die *type, int d
 	} while (!dwarf_siblingof(&die, &die));
 }
 
-/* function: whose code this is part of; NULL: of none. */
+/*
+ * Is a pointer that an inlined copy gets NULL in all of it?  One without a place is not used there,
+ * as behind "if (!memcg)".
+ */
+static bool is_null(Dwarf_Die *parameter)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Addr base, start, end;
+	Dwarf_Op *ops;
+	size_t count;
+	ptrdiff_t next = 0;
+
+	if (dwarf_hasattr(parameter, DW_AT_const_value) ||
+	    !dwarf_attr(parameter, DW_AT_location, &attribute))
+		return true;
+	while ((next = dwarf_getlocations(&attribute, next, &base, &start, &end, &ops, &count)) > 0)
+		if (count != 2 || ops[0].atom != DW_OP_lit0 || ops[1].atom != DW_OP_stack_value)
+			return false;
+	return !next;
+}
+
+/* A parameter that is a pointer: of a function with code, or of a copy that is inlined into it. */
+static void add_taker(struct instance_search *search, const char *function, bool inlined)
+{
+	if (function && inlined)
+		*vec_push(&search->found->inlined) = function;
+	else if (function)
+		*vec_push(&search->found->takers) = function;
+}
+
+/*
+ * @function: whose code this is part of; NULL: of none
+ * @inlined: it is an inlined copy of another function
+ */
 static void judge_inside(struct instance_search *search, Dwarf_Die *parent, const char *function,
-			 int depth)
+			 bool inlined, int depth)
 {
 	Dwarf_Die die;
 
@@ -90,20 +111,24 @@ static void judge_inside(struct instance_search *search, Dwarf_Die *parent, cons
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:
 			how = mention(search, &die);
-			if (how == MENTION_VALUE && function && !is_static(&die))
+			if (how == MENTION_VALUE && function && !type_is_static(&die))
 				*vec_push(&search->found->functions) = function;
 			else if (how == MENTION_VALUE)
-				search->found->elsewhere |= is_static(&die);
+				search->found->elsewhere |= type_is_static(&die);
 			else if (how && dwarf_tag(&die) == DW_TAG_variable)
 				search->found->elsewhere = true;
+			else if (how && !(inlined && is_null(&die)))
+				add_taker(search, function, inlined);
 			break;
 		case DW_TAG_structure_type:
 		case DW_TAG_union_type:
 			judge_members(search, &die, depth + 1);
 			break;
 		case DW_TAG_inlined_subroutine:
+			judge_inside(search, &die, function, true, depth + 1);
+			break;
 		case DW_TAG_lexical_block:
-			judge_inside(search, &die, function, depth + 1);
+			judge_inside(search, &die, function, inlined, depth + 1);
 			break;
 		}
 	} while (!dwarf_siblingof(&die, &die));
@@ -119,7 +144,7 @@ static void judge_function(struct instance_search *search, Dwarf_Die *die)
 	judge_inside(search, die,
 		     has_code ? dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute))
 			      : NULL,
-		     0);
+		     false, 0);
 }
 
 static void judge_unit(struct instance_search *search, Dwarf_Die *unit)
@@ -159,4 +184,6 @@ void type_instances_find(Dwarf *dwarf, const char *tag, struct type_instances *r
 void type_instances_deinit(struct type_instances *instances)
 {
 	vec_deinit(&instances->functions);
+	vec_deinit(&instances->takers);
+	vec_deinit(&instances->inlined);
 }

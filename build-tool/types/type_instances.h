@@ -14,8 +14,10 @@ struct type_instances {
 	 * that is a parameter does not count: it leads to what a caller has.
 	 */
 	bool elsewhere;
-	VEC(const char *)
-	functions; /* with such automatic variables, or inlined copies; may repeat */
+	/* Names of functions with code; each may repeat. */
+	VEC(const char *) functions; /* with such automatic variables, or inlined copies */
+	VEC(const char *) takers;    /* that get a pointer from their callers */
+	VEC(const char *) inlined;   /* with an inlined copy of one that gets a pointer */
 };
 
 /* type_instances_find - of the structure or union with a tag; the names belong to dwarf. */

@@ -20,9 +20,10 @@ struct place {
 	char *name;
 	struct type_facts facts;
 	uint64_t offset, size; /* in bits */
-	bool within;           /* of a member that is a place itself */
+	size_t parent;         /* index + 1 of the place that it is a member of; 0: of none */
 	struct place *twin;
-	bool listed; /* it is in the list of what changed */
+	bool same_type; /* as its twin has, though only one of the two types may have a tag */
+	bool listed;    /* it is in the list of what changed */
 };
 
 struct places {
@@ -48,8 +49,8 @@ static bool unnamed_type(const struct type_facts *facts, Dwarf_Die *ret)
 	       type_is_aggregate(dwarf_tag(ret)) && !dwarf_diename(ret);
 }
 
-static void add_places(struct places *places, Dwarf_Die *type, const char *prefix, uint64_t base,
-		       int depth)
+static void add_places(struct places *places, Dwarf_Die *type, const char *prefix, size_t parent,
+		       uint64_t base, int depth)
 {
 	Dwarf_Die die, inner;
 
@@ -72,20 +73,21 @@ static void add_places(struct places *places, Dwarf_Die *type, const char *prefi
 				.facts = facts,
 				.offset = base + facts.bit_offset,
 				.size = facts.bit_size ?: type_bits(&facts.type),
-				.within = *prefix,
+				.parent = parent,
 			};
 		}
 		if (!unnamed)
 			continue;
 		_free_ char *inside =
 			facts.name ? xasprintf("%s%s.", prefix, facts.name) : xstrdup(prefix);
-		add_places(places, &inner, inside, base + facts.bit_offset, depth + 1);
+		add_places(places, &inner, inside, facts.name ? places->list.count : parent,
+			   base + facts.bit_offset, depth + 1);
 	} while (!dwarf_siblingof(&die, &die));
 }
 
 static void places_read(Dwarf_Die *type, struct places *ret)
 {
-	add_places(ret, type, "", 0, 0);
+	add_places(ret, type, "", 0, 0, 0);
 	for (size_t i = 0; i < ret->list.count; i++)
 		*map_slot(&ret->by_name, ret->list.list[i].name) = (void *)(uintptr_t)(i + 1);
 }
@@ -150,7 +152,10 @@ static void add_member(struct type_change *change, enum member_change kind, stru
 static void compare_twins(struct type_relations *relations, struct place *a, struct place *b,
 			  struct type_change *change)
 {
-	enum type_relation relation = relate_places(relations, a, b);
+	enum type_relation relation =
+		a->facts.bit_size && b->facts.bit_size && same_bits(a, b)
+			? type_relate_bits(relations, &a->facts.type, &b->facts.type, a->size)
+			: relate_places(relations, a, b);
 
 	if (a->offset != b->offset)
 		add_member(change, MEMBER_MOVED, a, b, false);
@@ -234,6 +239,19 @@ static struct place *find_alike(struct type_relations *relations, const struct b
 		found = old;
 	}
 	return found;
+}
+
+/*
+ * Whether a place that only one build has is within one that both have, of the same type: one that
+ * got a tag, or lost it.
+ */
+static bool is_told_by_parent(const struct places *places, const struct place *place)
+{
+	size_t parent = place->parent;
+
+	while (parent && !places->list.list[parent - 1].twin)
+		parent = places->list.list[parent - 1].parent;
+	return parent && places->list.list[parent - 1].same_type;
 }
 
 /* A new member that is only a name for others, as struct_group() makes: they are places. */
@@ -337,8 +355,12 @@ void members_compare(struct type_relations *relations, Dwarf_Die *orig, Dwarf_Di
 		struct place *place = &b.list.list[i], *old = place_named(&a, place->name);
 
 		place->twin = old;
-		if (old)
-			old->twin = place;
+		if (!old)
+			continue;
+		old->twin = place;
+		old->same_type = place->same_type =
+			type_relate(relations, &old->facts.type, &place->facts.type) ==
+			RELATION_EQUAL;
 	}
 	by_offset_init(&a, &by_offset);
 	for (size_t i = 0; i < b.list.count; i++) {
@@ -346,12 +368,15 @@ void members_compare(struct type_relations *relations, Dwarf_Die *orig, Dwarf_Di
 
 		if (place->twin)
 			compare_twins(relations, place->twin, place, change);
-		else
+		else if (!is_told_by_parent(&b, place))
 			judge_new(relations, &by_offset, place, change);
 	}
-	for (size_t i = 0; i < a.list.count; i++)
-		if (!a.list.list[i].twin && !is_group(&a.list.list[i]))
-			add_member(change, MEMBER_REMOVED, &a.list.list[i], NULL, false);
+	for (size_t i = 0; i < a.list.count; i++) {
+		struct place *place = &a.list.list[i];
+
+		if (!place->twin && !is_group(place) && !is_told_by_parent(&a, place))
+			add_member(change, MEMBER_REMOVED, place, NULL, false);
+	}
 	if (change->old_size != change->new_size)
 		change->verdict = TYPE_MISREAD;
 	if (change->verdict == TYPE_MISREAD)

@@ -97,6 +97,24 @@ static enum type_relation relate_integers(const struct type_facts *a, const stru
 		       : RELATION_DIFFERENT;
 }
 
+enum type_relation type_relate_bits(struct type_relations *relations, const Dwarf_Die *orig,
+				    const Dwarf_Die *patched, uint64_t bits)
+{
+	enum type_relation relation = type_relate(relations, orig, patched);
+	struct type_facts a, b;
+	Dwarf_Die type_a, type_b;
+	const char *name;
+
+	if (relation != RELATION_DIFFERENT || !type_peel(orig, &type_a, &name) ||
+	    !type_peel(patched, &type_b, &name))
+		return relation;
+	type_facts_read(&type_a, &a);
+	type_facts_read(&type_b, &b);
+	return is_integer(&a) && is_integer(&b) && (bits == 1 || is_boolean(&a) == is_boolean(&b))
+		       ? RELATION_COMPATIBLE
+		       : relation;
+}
+
 /* ---- types of functions ----------------------------------------------------------- */
 
 static bool next_parameter(Dwarf_Die *die, bool *started, Dwarf_Die *function)
@@ -183,25 +201,18 @@ static enum type_relation relate_tagged(struct type_relations *relations, Dwarf_
 {
 	const char *a = dwarf_diename(orig) ?: orig_typedef;
 	const char *b = dwarf_diename(patched) ?: patched_typedef;
+	bool same;
 
-	if (a || b)
-		return same_text(a, b) ? RELATION_EQUAL : RELATION_DIFFERENT;
-	/* Enumerators are judged by themselves. */
-	return dwarf_tag(orig) == DW_TAG_enumeration_type ||
-			       type_same_members(relations, orig, patched)
-		       ? RELATION_EQUAL
-		       : RELATION_DIFFERENT;
+	if (a && b && !dwarf_diename(orig) == !dwarf_diename(patched))
+		same = !strcmp(a, b);
+	else if (dwarf_tag(orig) == DW_TAG_enumeration_type)
+		same = !a && !b; /* enumerators are judged by themselves */
+	else /* one that has no name, or that gets a tag or loses it, is what its members are */
+		same = type_same_members(relations, orig, patched);
+	return same ? RELATION_EQUAL : RELATION_DIFFERENT;
 }
 
-static bool is_character(const Dwarf_Die *die)
-{
-	struct type_facts facts;
-
-	type_facts_read((Dwarf_Die *)die, &facts);
-	return facts.tag == DW_TAG_base_type && facts.byte_size == 1;
-}
-
-/* void * and char * may lead to anything. */
+/* void * may lead to anything. */
 static enum type_relation relate_pointers(struct type_relations *relations, Dwarf_Die *orig,
 					  Dwarf_Die *patched)
 {
@@ -212,18 +223,47 @@ static enum type_relation relate_pointers(struct type_relations *relations, Dwar
 
 	if (!has_a || !has_b)
 		return has_a == has_b ? RELATION_EQUAL : RELATION_COMPATIBLE;
-	enum type_relation relation = type_relate_targets(relations, orig, patched);
-	return relation == RELATION_DIFFERENT && (is_character(&a) || is_character(&b))
-		       ? RELATION_COMPATIBLE
-		       : relation;
+	return type_relate_targets(relations, orig, patched);
+}
+
+/* Of as many elements in all, [2][8] and [8][2] have each in another place. */
+static bool same_dimensions(const struct type_dimensions *a, const struct type_dimensions *b,
+			    size_t from)
+{
+	if (a->list.count != b->list.count)
+		return false;
+	for (size_t i = from; i < a->list.count; i++)
+		if (a->list.list[i] != b->list.list[i])
+			return false;
+	return true;
 }
 
 static enum type_relation relate_arrays(struct type_relations *relations, Dwarf_Die *orig,
 					Dwarf_Die *patched)
 {
-	return type_elements(orig) == type_elements(patched)
-		       ? type_relate_targets(relations, orig, patched)
-		       : RELATION_DIFFERENT;
+	enum type_relation relation = RELATION_DIFFERENT;
+	struct type_dimensions a, b;
+	bool known_a = type_dimensions_read(orig, &a), known_b = type_dimensions_read(patched, &b);
+
+	if (known_a && known_b && same_dimensions(&a, &b, 0))
+		relation = type_relate(relations, &a.element, &b.element);
+	type_dimensions_deinit(&a);
+	type_dimensions_deinit(&b);
+	return relation;
+}
+
+bool type_same_but_length(const Dwarf_Die *orig, const Dwarf_Die *patched, Dwarf_Die *ret_orig,
+			  Dwarf_Die *ret_patched)
+{
+	struct type_dimensions a, b;
+	bool known_a = type_dimensions_read(orig, &a), known_b = type_dimensions_read(patched, &b);
+	bool same = known_a && known_b && a.list.count && same_dimensions(&a, &b, 1);
+
+	*ret_orig = a.element;
+	*ret_patched = b.element;
+	type_dimensions_deinit(&a);
+	type_dimensions_deinit(&b);
+	return same;
 }
 
 static enum type_relation relate_peeled(struct type_relations *relations, Dwarf_Die *orig,

@@ -32,6 +32,18 @@ enum type_relation type_relate(struct type_relations *relations, const Dwarf_Die
 /* type_relate_targets - the same for what two members, variables, pointers or arrays have. */
 enum type_relation type_relate_targets(struct type_relations *relations, Dwarf_Die *orig,
 				       Dwarf_Die *patched);
+/*
+ * type_relate_bits - the same for two bit-fields that have the same bits of their structures, and
+ * integers as types.  The sizes of these do not count.
+ */
+enum type_relation type_relate_bits(struct type_relations *relations, const Dwarf_Die *orig,
+				    const Dwarf_Die *patched, uint64_t bits);
+/*
+ * type_same_but_length - whether two types are arrays that differ, if at all, in their outermost
+ * dimension and in their elements, which are returned.
+ */
+bool type_same_but_length(const Dwarf_Die *orig, const Dwarf_Die *patched, Dwarf_Die *ret_orig,
+			  Dwarf_Die *ret_patched);
 /* type_relate_functions - the same for two functions, or types of functions. */
 enum type_relation type_relate_functions(struct type_relations *relations, Dwarf_Die *orig,
 					 Dwarf_Die *patched);

@@ -13,10 +13,10 @@
 /* What a name of C leads to, by its name space. */
 enum space {
 	SPACE_TAGS,     /* of structures, unions and enumerations */
-	SPACE_TYPEDEFS, /* of structures and unions that have no other name */
+	SPACE_TYPEDEFS, /* of structures and unions */
 	SPACE_VARIABLES,
 	SPACE_FUNCTIONS,
-	SPACE_ENUMERATORS, /* of enumerations without a name: leads to the enumeration */
+	SPACE_ENUMERATORS, /* of enumerations: leads to the enumeration */
 	SPACES
 };
 
@@ -26,6 +26,7 @@ struct thing {
 	const char *name; /* the key; in a function, "function:name" */
 	Dwarf_Die die;    /* for a typedef, the type */
 	bool declaration, external;
+	bool several; /* there are more of this name, or the same one again */
 };
 
 struct things {
@@ -65,13 +66,15 @@ static void add_thing(struct things *things, enum space space, const char *name,
 	void **slot = map_slot(&things->by_name[space], name);
 	struct thing *thing = *slot;
 
-	if (thing && (!thing->declaration || facts->declaration))
+	if (thing && (!thing->declaration || facts->declaration)) {
+		thing->several = true;
 		return;
+	}
 	if (!thing) {
 		thing = xcalloc(1, sizeof(*thing));
 		*vec_push(&things->list) = *slot = thing;
 	}
-	*thing = (struct thing){space, name, *die, facts->declaration, facts->external};
+	*thing = (struct thing){space, name, *die, facts->declaration, facts->external, false};
 }
 
 static void add_enumerators(struct things *things, Dwarf_Die *die, const struct type_facts *facts)
@@ -90,6 +93,14 @@ static bool is_numbered(const char *name)
 	return has_prefix(name, "__UNIQUE_ID_");
 }
 
+/* The name of a thing in a function, or as it is. */
+static const char *name_inside(struct things *things, const char *function, const char *name)
+{
+	if (!function)
+		return name;
+	return *vec_push(&things->names) = xasprintf("%s:%s", function, name);
+}
+
 static void read_tagged(struct things *things, Dwarf_Die *die, const char *function)
 {
 	struct type_facts facts;
@@ -97,37 +108,84 @@ static void read_tagged(struct things *things, Dwarf_Die *die, const char *funct
 	type_facts_read(die, &facts);
 	if (facts.declaration)
 		return;
-	if (facts.name && function) {
-		char *name = *vec_push(&things->names) = xasprintf("%s:%s", function, facts.name);
-
-		add_thing(things, SPACE_TAGS, name, die, &facts);
-	} else if (facts.name) {
-		add_thing(things, SPACE_TAGS, facts.name, die, &facts);
-	} else if (facts.tag == DW_TAG_enumeration_type && !function) {
+	if (facts.name)
+		add_thing(things, SPACE_TAGS, name_inside(things, function, facts.name), die, &facts);
+	/* An enumeration may get a tag, or lose it.  In a function, its variables count. */
+	if (facts.tag == DW_TAG_enumeration_type && !function)
 		add_enumerators(things, die, &facts);
-	}
 }
 
-static void read_typedef(struct things *things, Dwarf_Die *die)
+/* The structure or union that a typedef names, or that it names pointers to or arrays of. */
+static bool named_aggregate(const struct type_facts *facts, Dwarf_Die *ret)
 {
-	struct type_facts facts;
+	*ret = facts->type;
+	for (int depth = 0; depth < 64; depth++) {
+		switch (dwarf_tag(ret)) {
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+			return true;
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_pointer_type:
+		case DW_TAG_array_type:
+			if (type_follow(ret, ret))
+				break;
+			return false;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
+static void read_typedef(struct things *things, Dwarf_Die *die, const char *function)
+{
+	struct type_facts facts, type_facts;
+	Dwarf_Die type;
 
 	type_facts_read(die, &facts);
-	if (facts.name && facts.has_type && type_is_aggregate(dwarf_tag(&facts.type)) &&
-	    !dwarf_diename(&facts.type))
-		add_thing(things, SPACE_TYPEDEFS, facts.name, &facts.type, &facts);
+	if (!facts.name || !facts.has_type || !named_aggregate(&facts, &type))
+		return;
+	type_facts_read(&type, &type_facts);
+	if (!type_facts.declaration)
+		add_thing(things, SPACE_TYPEDEFS, name_inside(things, function, facts.name), &type,
+			  &facts);
 }
 
-static void read_named(struct things *things, enum space space, Dwarf_Die *die)
+static void read_named(struct things *things, enum space space, Dwarf_Die *die,
+		       const char *function)
 {
 	struct type_facts facts;
 
 	type_facts_read(die, &facts);
 	if (facts.name && !is_numbered(facts.name))
-		add_thing(things, space, facts.name, die, &facts);
+		add_thing(things, space, name_inside(things, function, facts.name), die, &facts);
 }
 
-/* Types that a function declares: they may be those of its static variables. */
+/* No code writes a constant, and new code has a copy of its own type. */
+static bool is_constant(Dwarf_Die *variable)
+{
+	Dwarf_Die type;
+
+	for (int depth = 0; depth < 64 && type_follow(depth ? &type : variable, &type); depth++)
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_const_type:
+			return true;
+		case DW_TAG_typedef:
+		case DW_TAG_volatile_type:
+		case DW_TAG_array_type:
+			break;
+		default:
+			return false;
+		}
+	return false;
+}
+
+/*
+ * A function's static variables, and the types that it declares, which may be theirs.  Where clang
+ * has inlined all of a function, its static variables are in an entry without a name: these are not
+ * compared.
+ */
 static void read_inside(struct things *things, Dwarf_Die *parent, const char *function, int depth)
 {
 	Dwarf_Die die;
@@ -140,6 +198,13 @@ static void read_inside(struct things *things, Dwarf_Die *parent, const char *fu
 		case DW_TAG_union_type:
 		case DW_TAG_enumeration_type:
 			read_tagged(things, &die, function);
+			break;
+		case DW_TAG_typedef:
+			read_typedef(things, &die, function);
+			break;
+		case DW_TAG_variable:
+			if (type_is_static(&die) && !is_constant(&die))
+				read_named(things, SPACE_VARIABLES, &die, function);
 			break;
 		case DW_TAG_lexical_block:
 			read_inside(things, &die, function, depth + 1);
@@ -154,7 +219,7 @@ static void read_function(struct things *things, Dwarf_Die *die)
 
 	if (!name)
 		return;
-	read_named(things, SPACE_FUNCTIONS, die);
+	read_named(things, SPACE_FUNCTIONS, die, NULL);
 	read_inside(things, die, name, 0);
 }
 
@@ -172,10 +237,10 @@ static void read_unit(struct things *things, Dwarf_Die *unit)
 			read_tagged(things, &die, NULL);
 			break;
 		case DW_TAG_typedef:
-			read_typedef(things, &die);
+			read_typedef(things, &die, NULL);
 			break;
 		case DW_TAG_variable:
-			read_named(things, SPACE_VARIABLES, &die);
+			read_named(things, SPACE_VARIABLES, &die, NULL);
 			break;
 		case DW_TAG_subprogram:
 			read_function(things, &die);
@@ -241,13 +306,58 @@ static void compare_tagged(struct comparing *comparing, struct thing *orig, stru
 	add_change(comparing, orig, patched, &change, contained);
 }
 
-/* The differ compares the sizes of variables; "extern struct foo table[];" has none. */
-static bool array_element(const Dwarf_Die *type, Dwarf_Die *ret)
+/* Are both without a name, so that only their members or enumerators tell them apart? */
+static bool are_unnamed(const Dwarf_Die *orig, const Dwarf_Die *patched, Dwarf_Die *ret_orig,
+			Dwarf_Die *ret_patched)
 {
-	const char *name;
+	const char *name_orig, *name_patched;
 
-	return type_peel(type, ret, &name) && dwarf_tag(ret) == DW_TAG_array_type &&
-	       type_follow(ret, ret);
+	return type_peel(orig, ret_orig, &name_orig) &&
+	       type_peel(patched, ret_patched, &name_patched) && !name_orig && !name_patched &&
+	       !dwarf_diename(ret_orig) && !dwarf_diename(ret_patched);
+}
+
+/* An enumeration that only a function's own variables have is no thing of its own. */
+static bool compare_inner_enumerators(const struct thing *orig, Dwarf_Die *type_orig,
+				      Dwarf_Die *type_patched, struct type_change *change)
+{
+	Dwarf_Die a, b;
+
+	if (!strchr(orig->name, ':') || !are_unnamed(type_orig, type_patched, &a, &b) ||
+	    dwarf_tag(&a) != DW_TAG_enumeration_type || dwarf_tag(&b) != DW_TAG_enumeration_type)
+		return false;
+	enumerators_compare(&a, &b, change);
+	return true;
+}
+
+/*
+ * The differ pairs the static variables of functions, by types if there are several of one name,
+ * and refuses those of another size.
+ */
+static bool is_left_to_differ(const struct thing *orig, const struct thing *patched,
+			      const struct type_change *change)
+{
+	return strchr(orig->name, ':') && (orig->several || patched->several ||
+					   change->old_size != change->new_size);
+}
+
+static void add_retyped(const struct thing *thing, enum type_relation relation, char *old_type,
+			char *new_type, struct type_change *change)
+{
+	const char *inside = strchr(thing->name, ':');
+
+	*vec_push(&change->members) = (struct type_member){
+		.name = xstrdup(inside ? inside + 1 : thing->name),
+		.change = MEMBER_RETYPED,
+		.harmless = relation == RELATION_COMPATIBLE,
+		.was = true,
+		.is = true,
+		.old_size = change->old_size * 8,
+		.new_size = change->new_size * 8,
+		.old_type = old_type,
+		.new_type = new_type,
+	};
+	change->verdict = relation == RELATION_COMPATIBLE ? TYPE_HARMLESS : TYPE_MISREAD;
 }
 
 static void compare_variables(struct comparing *comparing, struct thing *orig,
@@ -256,7 +366,7 @@ static void compare_variables(struct comparing *comparing, struct thing *orig,
 	struct type_facts a, b;
 	Dwarf_Die element_a, element_b, type_a, type_b;
 	struct type_change change = {0};
-	const char *contained = NULL, *name_a, *name_b;
+	const char *contained = NULL;
 
 	type_facts_read(&orig->die, &a);
 	type_facts_read(&patched->die, &b);
@@ -264,37 +374,23 @@ static void compare_variables(struct comparing *comparing, struct thing *orig,
 		return;
 	change.old_size = type_bits(&a.type) / 8;
 	change.new_size = type_bits(&b.type) / 8;
-	char *old_type = type_text(&a.type), *new_type = type_text(&b.type);
-	if (array_element(&a.type, &element_a) && array_element(&b.type, &element_b)) {
+	if (is_left_to_differ(orig, patched, &change))
+		return;
+	Dwarf_Die whole_a = a.type, whole_b = b.type;
+	/* The differ compares the sizes of variables; "extern struct foo table[];" has none. */
+	if (type_same_but_length(&a.type, &b.type, &element_a, &element_b)) {
 		a.type = element_a;
 		b.type = element_b;
 	}
 	enum type_relation relation = type_relate(&comparing->relations, &a.type, &b.type);
 	if (relation == RELATION_EQUAL) {
-		free(old_type);
-		free(new_type);
-		return;
-	}
-	if (relation == RELATION_DIFFERENT && type_peel(&a.type, &type_a, &name_a) &&
-	    type_peel(&b.type, &type_b, &name_b) && !name_a && !name_b &&
-	    type_is_aggregate(dwarf_tag(&type_a)) && type_is_aggregate(dwarf_tag(&type_b)) &&
-	    !dwarf_diename(&type_a) && !dwarf_diename(&type_b)) {
+		if (!compare_inner_enumerators(orig, &a.type, &b.type, &change))
+			return;
+	} else if (relation == RELATION_DIFFERENT && are_unnamed(&a.type, &b.type, &type_a, &type_b) &&
+		   type_is_aggregate(dwarf_tag(&type_a)) && type_is_aggregate(dwarf_tag(&type_b))) {
 		members_compare(&comparing->relations, &type_a, &type_b, &change, &contained);
-		free(old_type);
-		free(new_type);
 	} else {
-		*vec_push(&change.members) = (struct type_member){
-			.name = xstrdup(patched->name),
-			.change = MEMBER_RETYPED,
-			.harmless = relation == RELATION_COMPATIBLE,
-			.was = true,
-			.is = true,
-			.old_size = change.old_size * 8,
-			.new_size = change.new_size * 8,
-			.old_type = old_type,
-			.new_type = new_type,
-		};
-		change.verdict = relation == RELATION_COMPATIBLE ? TYPE_HARMLESS : TYPE_MISREAD;
+		add_retyped(patched, relation, type_text(&whole_a), type_text(&whole_b), &change);
 	}
 	add_change(comparing, orig, patched, &change, contained);
 }
@@ -314,9 +410,14 @@ static void compare_functions(struct comparing *comparing, struct thing *orig,
 static void compare_pair(struct comparing *comparing, struct thing *orig, struct thing *patched)
 {
 	switch (patched->space) {
-	case SPACE_TAGS:
 	case SPACE_TYPEDEFS:
 	case SPACE_ENUMERATORS:
+		/* What has a tag in both builds is compared by it. */
+		if (dwarf_diename(&orig->die) && dwarf_diename(&patched->die))
+			break;
+		compare_tagged(comparing, orig, patched);
+		break;
+	case SPACE_TAGS:
 		compare_tagged(comparing, orig, patched);
 		break;
 	case SPACE_VARIABLES:

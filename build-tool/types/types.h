@@ -37,6 +37,12 @@ struct type_member {
 	char *old_type, *new_type;       /* as C writes it; NULL for enumerators */
 };
 
+/* member_is_enumerator - of an enumeration, or of a variable whose type is one without a name. */
+static inline bool member_is_enumerator(const struct type_member *member)
+{
+	return !member->old_type && !member->new_type;
+}
+
 enum type_verdict {
 	TYPE_HARMLESS, /* either build reads correctly what the other has written */
 	TYPE_FOLLOWS,  /* changed only because it contains a type that changed */
