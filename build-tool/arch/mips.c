@@ -115,6 +115,29 @@ void mips_linked_jumps(struct object *object, const struct section *section, uin
 }
 
 /*
+ * The kernel is in KSEG0, which nothing maps, and modules are in memory that the TLB maps.  A
+ * refill for the code itself would overwrite what tlbp has found, or what tlbwi and tlbwr are to
+ * write: the handler uses the same registers.
+ */
+bool mips_must_stay(struct object *object, const struct section *section, uint64_t start,
+		    uint64_t end)
+{
+	static const uint32_t tlb = 0x42000000; /* COP0, CO, by function (volume II-A) */
+	static const bool functions[64] = {
+		[1] = true, [2] = true, [6] = true, [8] = true, /* tlbr, tlbwi, tlbwr, tlbp */
+		[3] = true, [4] = true,				/* tlbinv, tlbinvf */
+	};
+
+	for (uint64_t at = start; at + 4 <= end; at += 4) {
+		uint32_t instruction = code_get32(object, section, at);
+
+		if ((instruction & ~63u) == tlb && functions[instruction & 63])
+			return true;
+	}
+	return false;
+}
+
+/*
  * Whether the base register of a load or store at an offset holds just the upper part of the
  * address.  It does not in "lui v0,%hi(x); daddu v0,v0,a0; lw v0,%lo(x)(v0)", which reads an
  * element of x.

@@ -132,6 +132,8 @@ void mips_local_references(struct object *object, const struct section *section,
 			   uint64_t end, found_reference found, void *context);
 void mips_linked_jumps(struct object *object, const struct section *section, uint64_t address,
 		       found_reference found, void *context);
+bool mips_must_stay(struct object *object, const struct section *section, uint64_t start,
+		    uint64_t end);
 void mips_operand_kinds(struct object *object, const struct section *section, uint64_t start,
 			uint64_t end, uint8_t *kinds);
 void mips_constant_loads(struct object *object, const struct section *section, uint64_t start,
@@ -155,7 +157,7 @@ extern const struct error_number mips_errors[];
 	.symbols.short_sizes = true,                                                               \
 	.entries.find = mips_patchable_entry, .entries.by_as = true,                               \
 	.code.local_references = mips_local_references,                                            \
-	.code.linked_jumps = mips_linked_jumps,                                                    \
+	.code.linked_jumps = mips_linked_jumps, .code.must_stay = mips_must_stay,                  \
 	.code.operand_kinds = mips_operand_kinds, .code.constant_loads = mips_constant_loads,      \
 	.code.is_padding = mips_is_padding,                                                        \
 	.loader.reads_keys = true

@@ -15,6 +15,7 @@ const struct refusal_code refusal_codes[] = {
 	{ "boot-changed", "code that runs only while the kernel boots changed", true },
 	{ "callback-not-new", "a callback is not a new function of its source file", false },
 	{ "callback-twice", "a parent has two callbacks of one kind", false },
+	{ "code-stays", "changed code writes the TLB, and cannot run in memory that the TLB maps", false },
 	{ "compiler-differs", "the compiler is not the one that built the kernel", false },
 	{ "config-differs", "the configuration and the build folder are of different kernels", false },
 	{ "constant-kept", "callees could keep the address of a constant that the patch replaces (a warning)", false },

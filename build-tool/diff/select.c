@@ -586,6 +586,21 @@ static void check_loadable(struct selection *selection, const struct atom *atom)
 	}
 }
 
+/* Refuse code that cannot run in a module's memory. */
+static void check_place(struct selection *selection, const struct atom *atom)
+{
+	const struct arch *arch = selection->patched->arch;
+
+	if (atom->class != ATOM_CODE || !arch->code.must_stay ||
+	    !arch->code.must_stay(selection->patched, atom->section, atom->start, atom->end))
+		return;
+	refusals_add(selection->refusals, "code-stays", select_location(selection, atom->name),
+		     atom->name,
+		     "'%s' uses the TLB, by which a patch's code is mapped; leave the function "
+		     "as it is",
+		     atom->name);
+}
+
 struct error *select_link(struct selection *selection, const struct atom *from, bool entry,
 			  const struct section *section, const struct reloc *reloc,
 			  struct link *ret)
@@ -614,6 +629,7 @@ static struct error *follow_references(struct selection *selection, struct atom 
 		TRY(select_link(selection, atom, false, atom->section,
 				&atom->short_branches.list[i].reloc, &link));
 	check_loadable(selection, atom);
+	check_place(selection, atom);
 	for (size_t i = 0; i < atom->reloc_count; i++)
 		TRY(select_link(selection, atom, false, atom->section, &atom->relocs[i],
 				&link));

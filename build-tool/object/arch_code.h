@@ -149,6 +149,12 @@ struct arch_code {
 	void (*linked_jumps)(struct object *object, const struct section *section, uint64_t address,
 			     found_reference found, void *context);
 	/*
+	 * must_stay - whether a range of code cannot run in a module's memory, because it writes
+	 * what maps that.  NULL: the kernel's own code is mapped in the same way.
+	 */
+	bool (*must_stay)(struct object *object, const struct section *section, uint64_t start,
+			  uint64_t end);
+	/*
 	 * operand_kinds - how a range of a text section uses the addresses in it: for every byte
 	 * start + i at which a relocation stands, set kinds[i] to a set of enum operand_kind.
 	 */

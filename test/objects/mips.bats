@@ -51,6 +51,20 @@ misplaced() {
 }
 @test "mips: NOPs before the function are no entry" { each_order misplaced; }
 
+# The kernel's code is in KSEG0, and a patch's is not; an exception while one of these is used would write others.
+tlb() {
+	local instruction
+	for instruction in tlbp tlbr tlbwi tlbwr; do
+		compare <<-END
+			int f(int x) { asm volatile("$instruction"); return x + OLD(1) NEW(2); }
+			int g(int x) { asm volatile("$instruction"); return x; }
+			int h(int x) { return x + OLD(1) NEW(2); }
+		END
+		refused "code-stays f"
+	done
+}
+@test "mips: a changed function that writes the TLB" { each_order tlb; }
+
 tables() {
 	{
 		echo "#define WORD \"$word\""
