@@ -105,24 +105,24 @@ setup() {
 		check-two*) touch two; has one ;;
 		check-three*) touch three; has two ;;
 		esac
-		echo "runs ${POKEPATCH_TEST_RUNS:-none}"
+		echo "pool ${POKEPATCH_TEST_POOL:-none}"
 		echo "1 passed, 0 failed" >"$POKEPATCH_RESULT"
 	END
 	chmod +x one-run
-	unset POKEPATCH_TEST_JOBS POKEPATCH_TEST_RUNS
+	unset POKEPATCH_TEST_JOBS POKEPATCH_TEST_POOL
 	run -0 "$top/test/check-all" ./one-run check-own check-{one,two,three,four}
 	[ "${lines[-1]}" = "5 passed, 0 failed" ]
 	[ "$(sed -n 1p ran)" = check-own ]
 	[ "$(sed -n '$p' ran)" = "check-four STEP=test" ]
 	[ "$(sort ran)" = "$(printf '%s\n' check-own check-{one,two,three,four}\ STEP={build,test} | sort)" ]
 	for name in one two three four; do
-		[[ $output == *$'\n'"$name: runs 2"$'\n'* ]]
+		[[ $output == *$'\n'"$name: pool "*/results/pool$'\n'* ]]
 	done
-	[[ $output == *$'\n'"runs none"$'\n'* ]]
+	[[ $output == *$'\n'"pool none"$'\n'* ]]
 	# If only one file is to run at a time, so is only one target.
 	sed -i 's/^check-\(one\|two\|three\)\*.*/check-*) mkdir testing || exit 1; sleep 0.2; rmdir testing ;;/' one-run
 	POKEPATCH_TEST_JOBS=1 run -0 "$top/test/check-all" ./one-run check-own check-{one,two,three}
-	[ "$(grep -c ': runs 1' <<<"$output")" -eq 3 ]
+	[ "$(grep -c ': pool none' <<<"$output")" -eq 3 ]
 }
 
 @test "run: test/run ends with the failed tests, and the first and last lines that each printed" {
@@ -167,15 +167,28 @@ setup() {
 	[ -z "$(tr -d '\0' <"/proc/$(cat "$BATS_TEST_TMPDIR/left")/cmdline")" ]
 }
 
-@test "run: two runs at the same time have half of the jobs each" {
+# runs - test/run of one.bats and of two.bats, at the same time, with as many tokens as $1 has characters.
+runs() {
+	rm -rf now pool
+	mkfifo pool
+	exec 7<>pool
+	printf %s "$1" >&7
+	POKEPATCH_RESULT=$PWD/one POKEPATCH_TEST_POOL=$PWD/pool "$top/test/run" "$PWD/one.bats" 3>&- &
+	POKEPATCH_RESULT=$PWD/two POKEPATCH_TEST_POOL=$PWD/pool "$top/test/run" "$PWD/two.bats" 3>&- || :
+	wait $! || :
+	IFS= read -rn 2 -t 1 -u 7 left || :
+	exec 7>&-
+	[ "$left" = "$1" ]
+}
+
+@test "run: two runs at the same time share a pool of files" {
 	unset POKEPATCH_CHECK_UNTIL
 	cd "$BATS_TEST_TMPDIR"
-	printf '@test "alone" {\n\tmkdir %s && sleep 0.5 && rmdir %s\n}\n' "$PWD"/{now,now} | tee one.bats >two.bats
-	POKEPATCH_TEST_JOBS=2 POKEPATCH_TEST_RUNS=2 run -0 "$top/test/run" "$PWD"/{one,two}.bats
-	[ "${lines[-1]}" = "2 passed, 0 failed" ]
-	rm -rf now
-	POKEPATCH_TEST_JOBS=2 POKEPATCH_TEST_RUNS=1 run -1 "$top/test/run" "$PWD"/{one,two}.bats
-	[ "${lines[-1]}" = "1 passed, 1 failed" ]
+	printf '@test "alone" {\n\tmkdir %s && sleep 3 && rmdir %s\n}\n' "$PWD"/{now,now} | tee one.bats >two.bats
+	runs +
+	[ "$(cat one two)" = $'1 passed, 0 failed\n1 passed, 0 failed' ]
+	runs ++
+	[ "$(cat one two | sort)" = $'0 passed, 1 failed\n1 passed, 0 failed' ]
 }
 
 @test "run: every commit runs what is not in turn, and so many commits together all of the rest" {
