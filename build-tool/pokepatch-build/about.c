@@ -97,26 +97,30 @@ static void numbers_end(struct numbers *numbers)
 void about_cves(const struct build *build, struct args *ret)
 {
 	struct numbers numbers = {.list = ret, .begin = ret->count};
+	struct args unfixed = {0};
 
+	/* What a commit that is left out names is fixed in part at most. */
+	about_unfixed(build, &unfixed);
+	for (size_t i = 0; i < unfixed.count; i++)
+		map_slot(&numbers.seen, unfixed.list[i]);
 	for (size_t i = 0; i < build->options.cves.count; i++)
 		numbers_add(&numbers, build->options.cves.list[i]);
 	numbers_add_commits(&numbers, build, false);
 	numbers_end(&numbers);
+	args_deinit(&unfixed);
 }
 
 void about_unfixed(const struct build *build, struct args *ret)
 {
 	struct numbers numbers = {.list = ret, .begin = ret->count};
-	struct args fixed = {0};
 
-	about_cves(build, &fixed);
-	for (size_t i = 0; i < fixed.count; i++)
-		map_slot(&numbers.seen, fixed.list[i]);
+	/* The author's word, by --cve, counts more than what commits name. */
+	for (size_t i = 0; i < build->options.cves.count; i++)
+		map_slot(&numbers.seen, build->options.cves.list[i]);
 	for (size_t i = 0; i < build->options.unfixed.count; i++)
 		numbers_add(&numbers, build->options.unfixed.list[i]);
 	numbers_add_commits(&numbers, build, true);
 	numbers_end(&numbers);
-	args_deinit(&fixed);
 }
 
 /* Add a line with a list, unless that is empty. */
