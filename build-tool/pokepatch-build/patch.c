@@ -293,6 +293,22 @@ static struct error *git_nothing(const struct reader *reader, struct patch_entry
 	return NULL;
 }
 
+/* "index 1111111..2222222 100644", with at least the first digits of the objects' names. */
+static struct error *git_index(const struct reader *reader, struct patch_entry *entry)
+{
+	static const char empty[] = "e69de29"; /* the name of an empty text */
+	const char *old = reader->line + strlen("index "), *new = strstr(old, "..");
+	size_t length;
+
+	if (!new || new >= reader->line + reader->length)
+		return NULL;
+	length = (size_t)(new - old);
+	new += strlen("..");
+	entry->text_differs = strncmp(old, new, length) != 0;
+	entry->text_empty = has_prefix(new, empty);
+	return NULL;
+}
+
 static struct error *git_binary(const struct reader *reader, struct patch_entry *entry)
 {
 	(void)reader;
@@ -315,7 +331,7 @@ static const struct git_header {
 	{"rename to ", git_rename_to},
 	{"similarity index ", git_nothing},
 	{"dissimilarity index ", git_nothing},
-	{"index ", git_nothing},
+	{"index ", git_index},
 	{"Binary files ", git_binary},
 	{"GIT binary patch", git_binary},
 };
@@ -541,6 +557,11 @@ static struct error *read_git_entry(struct reader *reader, struct patch_entry *e
 	}
 	if (!entry->old_path && !entry->new_path)
 		return fault(reader, "no file name in this part of the diff");
+	/* git format-patch -D leaves out what a deleted file had. */
+	if (entry->text_differs && !entry->nr_hunks && !entry->binary &&
+	    entry->change != PATCH_DELETE && !(entry->change == PATCH_CREATE && entry->text_empty))
+		return fault(reader, "the text changes, by the index line, and no hunk says how; the "
+				     "diff has been cut off");
 	if (entry->change == PATCH_CREATE)
 		set_path(&entry->old_path, NULL);
 	else if (entry->change == PATCH_DELETE)

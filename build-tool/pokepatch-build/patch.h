@@ -42,6 +42,8 @@ struct patch_entry {
 	size_t diff_line; /* line number of its first header line in the diff, from 1 */
 	bool binary;
 	bool mode_changed;
+	bool text_differs; /* by its index line, if it has one */
+	bool text_empty;   /* by its index line: the new text */
 	struct patch_hunk *hunks;
 	size_t nr_hunks;
 };

@@ -215,6 +215,10 @@ static void test_no_diff(void **state)
 	parse_fails("@@ -1 +1 @@\n-a\n+b\n", STATUS_FAILED, "without file names");
 	parse_fails("Binary files a/x and b/x differ\n", STATUS_FAILED, "binary");
 	parse_fails(NAMES "nothing\n", STATUS_FAILED, "no @@ line");
+	parse_fails("diff --git a/x.c b/x.c\nindex 1111111..2222222 100644\n", STATUS_FAILED,
+		    "no hunk says how");
+	parse_fails("diff --git a/x.c b/x.c\nnew file mode 100644\nindex 0000000..1111111\n",
+		    STATUS_FAILED, "no hunk says how");
 	parse_fails(NAMES "@@ -1,2 @@\n", STATUS_FAILED, "malformed @@");
 	parse_fails(NAMES "@@ -0,2 +1 @@\n a\n", STATUS_FAILED, "malformed @@");
 	parse_fails(NAMES "@@ -1,99999999999999999999 +1 @@\n a\n", STATUS_FAILED, "malformed @@");
