@@ -242,6 +242,12 @@ static bool any_left_out(const struct build *build, const struct culprits *culpr
 	return false;
 }
 
+/* Are a single commit's lines behind it? */
+static bool is_sure(const struct reason *reason)
+{
+	return reason->culprits.kind != BLAME_FILE && reason->culprits.list.count == 1;
+}
+
 /*
  * Of the commits behind a reason, of which only the files are known, one may be the cause and the
  * others sound: leave out one, and look again.  If another reason has had one left out, that may
@@ -321,7 +327,13 @@ static bool take_out_all(struct build *build, struct error **error, const struct
 
 	find_uses(build, &uses);
 	for (size_t i = 0; i < reasons->list.count; i++)
-		if (reasons->list.list[i].culprits.kind != BLAME_FILE)
+		if (is_sure(&reasons->list.list[i]))
+			take_out_culprits(build, &reasons->list.list[i]);
+	/* Of several commits, the one that has to go anyway may have been the cause alone. */
+	for (size_t i = 0; i < reasons->list.count; i++)
+		if (reasons->list.list[i].culprits.kind != BLAME_FILE &&
+		    !is_sure(&reasons->list.list[i]) &&
+		    !any_left_out(build, &reasons->list.list[i].culprits))
 			take_out_culprits(build, &reasons->list.list[i]);
 	for (size_t i = 0; i < reasons->list.count; i++)
 		if (reasons->list.list[i].culprits.kind == BLAME_FILE)
