@@ -498,6 +498,28 @@ static void blame_headers(const struct build *build, const struct refusal *refus
 			blame_path(build, export->unit->changed_files[i], ret);
 }
 
+/* Refusals of a file as a whole, of which one of the commits that change it may be the cause. */
+static bool is_of_one(const struct refusal *refusal)
+{
+	return !strcmp(refusal->code, "makefile-changed") || !strcmp(refusal->code, "kconfig-changed");
+}
+
+/* The commits that take a file away. */
+static void blame_removers(const struct build *build, const char *path, struct culprits *ret)
+{
+	for (size_t i = 0; i < build->nr_patches; i++) {
+		const struct patch *patch = &build->patches[i].patch;
+
+		for (size_t j = 0; j < patch->nr_entries; j++) {
+			const struct patch_entry *entry = &patch->entries[j];
+
+			if ((entry->change == PATCH_DELETE || entry->change == PATCH_RENAME) &&
+			    !strcmp(entry->old_path, path))
+				culprits_add(ret, i);
+		}
+	}
+}
+
 void blame_refusal(const struct build *build, const struct refusal *refusal, struct culprits *ret)
 {
 	const char *difference = first_difference(build, refusal->subject);
@@ -532,9 +554,12 @@ void blame_refusal(const struct build *build, const struct refusal *refusal, str
 	place = place_parse(refusal->location ?: refusal->subject);
 	if (build->changes && build->blame)
 		blame_reached(build, refusal->subject, place.path, place.line, ret);
+	if (!strcmp(refusal->code, "file-deleted") || !strcmp(refusal->code, "file-renamed"))
+		blame_removers(build, place.path, ret);
 	if (!ret->list.count)
 		blame_source(build, place.path, ret);
 	/* The file itself may not change: each of these commits would be refused alone. */
-	culprits_settle(ret, strcmp(place.path, refusal->subject) ? BLAME_FILE : BLAME_LINES);
+	culprits_settle(ret, strcmp(place.path, refusal->subject) || is_of_one(refusal) ? BLAME_FILE
+											: BLAME_LINES);
 	free(place.path);
 }
