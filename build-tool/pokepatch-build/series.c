@@ -225,6 +225,8 @@ static struct commit *make_commit(const char *path, struct mail *mail, const str
 
 	commit->file = xstrdup(path);
 	commit->diff = strlen(message);
+	commit->number = mail->number;
+	commit->total = mail->total;
 	commit->id = take_pointer(mail->commit);
 	if (!commit->id)
 		commit->id = find_origin(message);
@@ -243,53 +245,157 @@ static struct commit *make_commit(const char *path, struct mail *mail, const str
 	return commit;
 }
 
-static struct error *read_patch(struct build *build, const char *path, const char *text,
-				size_t length, size_t line, unsigned int strip)
+static bool is_blank_text(const char *text)
+{
+	return !text[strspn(text, " \t\r\n")];
+}
+
+/*
+ * A text without a diff.  Cover letters, replies and other mails of a mailbox have none; but what
+ * should be a patch must not be left out without a word.
+ * @alone: it is all of its file
+ */
+static struct error *pass_over(struct build *build, const char *path, size_t line,
+			       const struct mail *mail, bool alone)
+{
+	const bool cover = mail->total && !mail->number;
+
+	if (!mail->reply && !cover && !is_blank_text(mail->text) && (alone || mail->total))
+		return error_new(STATUS_FAILED,
+				 "%s:%zu: there is no diff in this patch; if it is none, remove it "
+				 "from the series",
+				 path, line);
+	build_note(build, "%s:%zu: left out: a text without a diff", path, line);
+	return NULL;
+}
+
+/* "commit SHA" and "Author: ..." behind a diff, as git log prints one commit after the other. */
+static bool has_next_commit(const char *text)
+{
+	static const char head[] = "\ncommit ";
+
+	for (text = strstr(text, head); text; text = strstr(text + 1, head)) {
+		const char *sha = text + strlen(head);
+		const char *next = strchr(sha, '\n');
+
+		if (strspn(sha, "0123456789abcdef") >= 40 && next &&
+		    (has_prefix(next + 1, "Author: ") || has_prefix(next + 1, "Merge: ")))
+			return true;
+	}
+	return false;
+}
+
+static struct error *check_mail(const char *path, size_t line, const struct mail *mail, bool alone)
+{
+	if (mail->reply && !alone)
+		return error_new(STATUS_FAILED,
+				 "%s:%zu: a reply with a diff; remove it from the series, or the "
+				 "\"Re:\" from its subject",
+				 path, line);
+	if (has_next_commit(mail->text))
+		return error_new(STATUS_FAILED,
+				 "%s:%zu: several commits as git log prints them, the newest first; "
+				 "use git format-patch",
+				 path, line);
+	return NULL;
+}
+
+static struct error *read_patch(struct build *build, const char *path, struct mail *mail,
+				size_t line, bool alone, unsigned int strip)
 {
 	struct patch patch = {0};
 	struct patch_file *file;
-	struct error *error;
-	struct mail mail;
 
-	TRY(mail_read(path, text, length, line, &mail));
-	if (!has_diff(mail.text)) {
-		build_note(build, "%s:%zu: left out: a text without a diff", path, line);
-		mail_deinit(&mail);
-		return NULL;
-	}
-	error = patch_parse_part(path, mail.text, mail.length, line, strip, &patch);
-	if (error) {
-		mail_deinit(&mail);
-		return error;
-	}
+	TRY(check_mail(path, line, mail, alone));
+	TRY(patch_parse_part(path, mail->text, mail->length, line, strip, &patch));
 	build->patches =
 		xreallocarray(build->patches, build->nr_patches + 1, sizeof(*build->patches));
 	file = &build->patches[build->nr_patches++];
 	*file = (struct patch_file){
-		.patch = patch, .commit = make_commit(path, &mail, &patch, line)};
+		.patch = patch, .commit = make_commit(path, mail, &patch, line)};
 	file->path = file->commit->file;
-	sha256_hex(mail.text, mail.length, file->sha256);
-	mail_deinit(&mail);
+	sha256_hex(mail->text, mail->length, file->sha256);
 	return NULL;
+}
+
+#define MAILS_MAX 100000 /* of a series whose mails are put in order */
+
+static int order_numbers(const void *a, const void *b)
+{
+	const struct patch_file *first = a, *second = b;
+
+	return first->commit->number < second->commit->number ? -1 : 1;
+}
+
+/*
+ * Mails may be in any order.  If those from @first on are numbered, each once and of one total,
+ * their numbers say in which order they apply.
+ */
+static void sort_numbered(struct build *build, size_t first)
+{
+	struct patch_file *list = build->patches + first;
+	const size_t count = build->nr_patches - first;
+	const unsigned int total = count ? list[0].commit->total : 0;
+	_free_ bool *seen = NULL;
+
+	if (!total || total > MAILS_MAX)
+		return;
+	seen = xcalloc((size_t)total + 1, sizeof(*seen));
+	for (size_t i = 0; i < count; i++) {
+		const unsigned int number = list[i].commit->number;
+
+		if (list[i].commit->total != total || !number || number > total || seen[number])
+			return;
+		seen[number] = true;
+	}
+	qsort(list, count, sizeof(*list), order_numbers);
+}
+
+static struct error *read_span(struct build *build, const char *path, const char *text,
+			       const struct mail_span *span, bool alone, unsigned int strip)
+{
+	struct error *error;
+	struct mail mail;
+
+	TRY(mail_read(path, text + span->start, span->length, span->line, &mail));
+	error = has_diff(mail.text) ? read_patch(build, path, &mail, span->line, alone, strip)
+				    : pass_over(build, path, span->line, &mail, alone);
+	mail_deinit(&mail);
+	return error;
+}
+
+/* Read a file of text; the caller frees it. */
+static struct error *read_text(const char *path, char **ret, size_t *ret_length)
+{
+	TRY(file_read(path, ret, ret_length));
+	if (!memchr(*ret, 0, *ret_length))
+		return NULL;
+	free(take_pointer(*ret));
+	return error_new(STATUS_FAILED,
+			 "%s: binary data, or a text that is not in UTF-8: it has a zero byte", path);
 }
 
 /* A file with one patch, or a mailbox with several. */
 static struct error *read_file(struct build *build, const char *path, unsigned int strip)
 {
-	_free_ char *text = NULL;
+	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors begin a file */
+	const size_t first = build->nr_patches;
+	_free_ char *file = NULL;
 	struct mail_spans mails;
 	struct error *error = NULL;
+	const char *text;
 	size_t length;
 
-	TRY(file_read(path, &text, &length));
+	TRY(read_text(path, &file, &length));
+	text = file + (has_prefix(file, mark) ? strlen(mark) : 0);
+	length -= (size_t)(text - file);
 	mbox_split(text, length, &mails);
-	for (size_t i = 0; !error && i < mails.list.count; i++) {
-		const struct mail_span *span = &mails.list.list[i];
-
-		error = read_patch(build, path, text + span->start, span->length, span->line,
-				   strip);
-	}
+	for (size_t i = 0; !error && i < mails.list.count; i++)
+		error = read_span(build, path, text, &mails.list.list[i],
+				  mails.list.count == 1, strip);
 	vec_deinit(&mails.list);
+	if (!error)
+		sort_numbered(build, first);
 	return error;
 }
 
@@ -321,11 +427,30 @@ static struct error *read_quilt(struct build *build, const char *path)
 	return error;
 }
 
-static int is_patch(const struct dirent *entry)
+static bool is_patch(const char *name)
 {
-	return entry->d_name[0] != '.' &&
-	       (has_suffix(entry->d_name, ".patch") || has_suffix(entry->d_name, ".diff") ||
-		has_suffix(entry->d_name, ".mbox") || has_suffix(entry->d_name, ".eml"));
+	return has_suffix(name, ".patch") || has_suffix(name, ".diff") || has_suffix(name, ".mbox") ||
+	       has_suffix(name, ".eml");
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* A file of a folder: a patch, or else one of which the user may think so. */
+static struct error *read_entry(struct build *build, const char *folder, const char *name)
+{
+	_free_ char *file = xasprintf("%s/%s", folder, name);
+	struct stat status;
+
+	if (is_patch(name))
+		return read_file(build, file, 1);
+	if (!stat(file, &status) && S_ISREG(status.st_mode))
+		build_note(build,
+			   "%s: left out: its name does not end in .patch, .diff, .mbox or .eml",
+			   file);
+	return NULL;
 }
 
 static int order_entries(const struct dirent **a, const struct dirent **b)
@@ -337,23 +462,24 @@ static struct error *read_folder(struct build *build, const char *path)
 {
 	_free_ char *series = xasprintf("%s/series", path);
 	struct dirent **entries = NULL;
+	const size_t first = build->nr_patches;
 	struct error *error = NULL;
 	int count;
 
 	if (file_exists(series))
 		return read_quilt(build, series);
-	count = scandir(path, &entries, is_patch, order_entries);
+	count = scandir(path, &entries, is_visible, order_entries);
 	if (count < 0)
 		return error_errno("cannot read %s", path);
 	for (int i = 0; i < count; i++) {
-		_free_ char *file = xasprintf("%s/%s", path, entries[i]->d_name);
-
 		if (!error)
-			error = read_file(build, file, 1);
+			error = read_entry(build, path, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	if (!error && !count)
+	if (!error)
+		sort_numbered(build, first);
+	if (!error && build->nr_patches == first)
 		error = error_new(STATUS_FAILED,
 				  "%s: this folder has neither a file 'series' nor *.patch files",
 				  path);
@@ -367,7 +493,7 @@ static struct error *is_quilt(const char *path, bool *ret)
 	struct mail mail;
 	size_t length;
 
-	TRY(file_read(path, &text, &length));
+	TRY(read_text(path, &text, &length));
 	*ret = false;
 	if (has_prefix(text + strspn(text, " \t\r\n"), "From "))
 		return NULL; /* a mailbox, which may begin with a cover letter */

@@ -18,6 +18,7 @@ struct commit {
 	char *file;    /* path of the file that has it, as messages name it */
 	VEC(char *) cves;    /* "CVE-2024-1234", sorted, each once */
 	size_t diff; /* where its diff begins in the patch's text */
+	unsigned int number, total; /* of "[PATCH 3/40]"; 0: none */
 	VEC(char *) functions; /* "fs/file.c:name" of those that it changes (commit_functions.c) */
 	struct map functions_by_name;
 	bool noted; /* they are complete: its whole diff was applied once */

@@ -36,9 +36,25 @@ static bool is_time(const char *text)
 	return true;
 }
 
+/* Is one of the next words a year?  A time zone may stand in front of it. */
+static bool is_before_year(const char *text, const char *end)
+{
+	for (int words = 0; words < 2 && text < end; words++) {
+		const char *word = text;
+
+		while (text < end && isalnum((unsigned char)*text))
+			text++;
+		if (text - word == 4 && strspn(word, "0123456789") >= 4)
+			return true;
+		while (text < end && *text == ' ')
+			text++;
+	}
+	return false;
+}
+
 /*
  * Does a line begin a mail of a mailbox?  It has a sender and a date in the form of asctime(3).  A
- * sentence of a message may begin with "From", and has no time of day.
+ * sentence of a message may begin with "From", and has no time of day and year.
  */
 static bool is_from_line(const char *text, size_t length)
 {
@@ -47,7 +63,8 @@ static bool is_from_line(const char *text, size_t length)
 	if (length < strlen("From ") || memcmp(text, "From ", strlen("From ")))
 		return false;
 	for (size_t i = strlen("From "); i + form <= length; i++)
-		if (text[i - 1] == ' ' && is_time(text + i))
+		if (text[i - 1] == ' ' && is_time(text + i) &&
+		    is_before_year(text + i + form, text + length))
 			return true;
 	return false;
 }
@@ -250,12 +267,15 @@ static char *decode_header(const char *text)
 
 /* ---- headers ---------------------------------------------------------------- */
 
-/* The length of a header's name: "Subject" of "Subject: text"; 0 if the line is no header. */
+/*
+ * The length of a header's name: "Subject" of "Subject: text"; 0 if the line is no header.
+ * (RFC 5322, 3.6.8)
+ */
 static size_t header_name(const char *text, size_t length)
 {
 	size_t i = 0;
 
-	while (i < length && (isalnum((unsigned char)text[i]) || text[i] == '-'))
+	while (i < length && text[i] > ' ' && text[i] < 0x7f && text[i] != ':')
 		i++;
 	return i < length && text[i] == ':' ? i : 0;
 }
@@ -294,7 +314,18 @@ static void headers_deinit(struct headers *headers)
 	free(headers->type);
 }
 
-/* Read the headers at text.  Return: the body. */
+/* Headers of which one tells that a line such as "mm: why" is none of the message. */
+static bool is_well_known(const char *text, size_t length)
+{
+	static const char *const names[] = {"Author", "Date", "From", "Message-ID", "Origin"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == length && !strncasecmp(text, names[i], length))
+			return true;
+	return false;
+}
+
+/* Read the headers at text.  Return: the body; all of the text, if that has none. */
 static const char *read_headers(const char *text, const char *end, struct headers *ret)
 {
 	const struct {
@@ -309,25 +340,58 @@ static const char *read_headers(const char *text, const char *end, struct header
 		{"Content-Type", false, &ret->type},
 	};
 	const char *p = text;
-	bool any = false;
+	bool any = false, known = false;
 
 	while (p < end) {
 		const size_t length = line_length(p, end);
 		const size_t name = header_name(p, length);
 
-		if (!length || (length == 1 && *p == '\r'))
-			return any ? next_line(p, end) : text;
+		if (!length || (length == 1 && *p == '\r')) {
+			p = next_line(p, end);
+			if (any)
+				return known ? p : text;
+			continue; /* saved or copied with blank lines in front */
+		}
+		/* A mail that was in a mailbox (mboxo). */
+		if (has_prefix(p, ">From ")) {
+			p = next_line(p, end);
+			continue;
+		}
 		if (!name && !(any && (*p == ' ' || *p == '\t')))
 			return text; /* prose, or the diff itself */
 		any = true;
-		for (size_t i = 0; name && i < ARRAY_SIZE(wanted); i++)
-			if (strlen(wanted[i].name) == name && !*wanted[i].field &&
-			    !strncasecmp(p, wanted[i].name, name))
+		known |= is_well_known(p, name);
+		for (size_t i = 0; name && i < ARRAY_SIZE(wanted); i++) {
+			if (strlen(wanted[i].name) != name || strncasecmp(p, wanted[i].name, name))
+				continue;
+			known = true;
+			if (!*wanted[i].field)
 				*wanted[i].field =
 					header_value(p, end, name, wanted[i].first_line);
+		}
 		p = next_line(p, end);
 	}
 	return text;
+}
+
+/* What stands in front of a subject: "Re:", and the numbers of "[PATCH v2 3/40]". */
+static void read_tags(const char *text, struct mail *ret)
+{
+	text += strspn(text, " \t");
+	ret->reply = !strncasecmp(text, "Re:", strlen("Re:"));
+	for (const char *end; *text == '[' && (end = strchr(text, ']')); text = end) {
+		for (const char *slash = text + 2; slash < end; slash++) {
+			const char *number = slash;
+
+			while (isdigit((unsigned char)number[-1]))
+				number--;
+			if (*slash != '/' || number == slash || !isdigit((unsigned char)slash[1]))
+				continue;
+			ret->number = (unsigned int)strtoul(number, NULL, 10);
+			ret->total = (unsigned int)strtoul(slash + 1, NULL, 10);
+		}
+		end += 1 + strspn(end + 1, " \t");
+	}
 }
 
 /* Remove "Re:" and "[PATCH 3/40]" in front, as git am does. */
@@ -410,12 +474,17 @@ static char *leading_commit(const char *text, size_t length, const char *word)
 	return digits == SHA1_DIGITS && zeros < digits ? xstrndup(text, digits) : NULL;
 }
 
+static bool is_multipart(const struct headers *headers)
+{
+	return headers->type && !strncasecmp(headers->type, "multipart/", strlen("multipart/"));
+}
+
 static struct error *decode_body(const struct headers *headers, const char *body, size_t length,
 				 struct buffer *ret)
 {
 	const char *encoding = headers->encoding ?: "8bit";
 
-	if (headers->type && !strncasecmp(headers->type, "multipart/", strlen("multipart/")))
+	if (is_multipart(headers))
 		return error_new(STATUS_FAILED,
 				 "this mail has several parts; save the patch without attachments, "
 				 "as git format-patch writes it");
@@ -456,9 +525,19 @@ struct error *mail_read(const char *name, const char *text, size_t length, size_
 			start = next_line(text, end);
 	}
 	body = read_headers(start, end, &headers);
+	if (headers.subject) {
+		_free_ char *subject = decode_header(headers.subject);
+
+		read_tags(subject, ret);
+	}
 	buffer_add(&out, text, (size_t)(body - text));
 	ret->body = out.length;
-	error = decode_body(&headers, body, (size_t)(end - body), &out);
+	if (is_multipart(&headers) && (ret->reply || (ret->total && !ret->number))) {
+		buffer_add(&out, body, (size_t)(end - body)); /* it need not have a diff */
+		error = NULL;
+	} else {
+		error = decode_body(&headers, body, (size_t)(end - body), &out);
+	}
 	if (error) {
 		mail_deinit(ret);
 		buffer_deinit(&out);

@@ -28,9 +28,11 @@ void mbox_split(const char *text, size_t length, struct mail_spans *ret);
 struct mail {
 	char *commit;  /* from "From SHA Mon Sep 17 00:00:00 2001" or "commit SHA"; or NULL */
 	char *subject; /* decoded, one line, without "[PATCH 3/40]"; or NULL */
-	char *text;    /* the headers as they are, and the body decoded */
+	char *text;    /* the headers as they are, and the body decoded, but of replies in parts */
 	size_t length;
 	size_t body; /* offset of the body in text */
+	unsigned int number, total; /* 3 and 40 of "[PATCH 3/40]"; 0 and 40: a cover letter */
+	bool reply;		    /* "Re: ..." */
 };
 
 /*

@@ -130,6 +130,7 @@ static void test_folders(void **state)
 	reads("mails", 2);
 	is_commit(0, SHA_A, "a", "");
 	is_commit(1, SHA_B, "b", "");
+	assert_non_null(strstr(build.notes.text, "mails/notes.txt: left out: its name does not end in .patch"));
 	reads("mails/", 2);
 
 	put("quilt/series", "# first\n\nsub/z.patch -p1 # why\na.patch -p0\r\nb.patch -p2\n");
@@ -156,6 +157,9 @@ static void test_single(void **state)
 	put("prose.diff", "\nmm: why\n\n(cherry picked from commit " SHA_A ")\n" DIFF);
 	reads("prose.diff", 1);
 	is_commit(0, SHA_A, "mm: why", "");
+	put("first.diff", "mm: why\n\nBecause.\n" DIFF);
+	reads("first.diff", 1);
+	is_commit(0, "first.diff", "mm: why", "");
 	put("show.diff", "commit " SHA_B "\nAuthor: A <a@b>\nDate:   today\n\n    mm: shown\n\n"
 	    "    [ Upstream commit " SHA_A " ]\n\ndiff --git a/mm/a.c b/mm/a.c\n" DIFF);
 	reads("show.diff", 1);
@@ -220,6 +224,37 @@ static void test_encodings(void **state)
 	fails("bad.eml", "this mail has several parts");
 }
 
+/* A mailbox as lists keep it: patches in any order, with replies to them. */
+static void test_list(void **state)
+{
+	(void)state;
+	put("list.mbox", "\xef\xbb\xbf" FROM(SHA_B) "Subject: [PATCH v2 2/2] b\n\n---\n"
+	    CHANGE("mm/a.c", "two", "three") SIGNATURE
+	    "From a@b.c Mon Jan  1 10:34:56 UTC 2024\n>From old@b.c\nX-Spam_score: 1\n"
+	    "Content-Type: multipart/signed\nSubject: Re: [PATCH v2 1/2] a\n\n> --- a/mm/a.c\n\n"
+	    "From 10:34:56 on, the log is empty.\n"
+	    FROM(SHA_A) "X-Spam_score: -2.0\nContent-Transfer-Encoding: base64\n"
+	    "Subject: [PATCH v2 1/2] a\n\n"
+	    "dGV4dAotLS0gYS9tbS9hLmMKKysrIGIvbW0vYS5jCkBAIC0xICsxIEBACi1vbmUKK3R3bwo=\n");
+	reads("list.mbox", 2);
+	is_commit(0, SHA_A, "a", "");
+	is_commit(1, SHA_B, "b", "");
+	assert_non_null(strstr(build.notes.text, "list.mbox:13: left out: a text without a diff"));
+	put("reply.mbox", FROM(SHA_A) "Subject: [PATCH] a\n\n---\n" DIFF SIGNATURE
+	    FROM(SHA_B) "Subject: Re: [PATCH] a\n\nWhy not\n" DIFF);
+	fails("reply.mbox", "reply.mbox:13: a reply with a diff");
+	/* Numbers of two series say nothing of both. */
+	put("two.mbox", FROM(SHA_B) "Subject: [PATCH 2/2] b\n\n---\n" DIFF FROM(SHA_A)
+	    "Subject: [PATCH 1/3] a\n\n---\n" DIFF);
+	reads("two.mbox", 2);
+	is_commit(0, SHA_B, "b", "");
+	/* Saved with a blank line in front. */
+	put("saved.eml", "\n\nSubject: b\nContent-Transfer-Encoding: base64\n\n"
+	    "dGV4dAotLS0gYS9tbS9hLmMKKysrIGIvbW0vYS5jCkBAIC0xICsxIEBACi1vbmUKK3R3bwo=\n");
+	reads("saved.eml", 1);
+	is_commit(0, "saved.eml", "b", "");
+}
+
 static void test_damaged(void **state)
 {
 	_free_ char *bytes = path_of("bytes.patch");
@@ -242,7 +277,16 @@ static void test_damaged(void **state)
 	put("empty.patch", "");
 	fails("empty.patch", "there is no commit");
 	assert_no_error(file_write(bytes, "--- a/x\0", 8));
-	fails("bytes.patch", "binary data");
+	fails("bytes.patch", "binary data, or a text that is not in UTF-8");
+	put("lost/series", "a.patch\n");
+	put("lost/a.patch", "Subject: a\n\nWhat it would do.\n");
+	fails("lost", "lost/a.patch:1: there is no diff in this patch");
+	put("lost.mbox", FROM(SHA_A) "Subject: [PATCH 1/2] a\n\n---\n" DIFF FROM(SHA_B)
+	    "Subject: [PATCH 2/2] b\n\nWhat it would do.\n");
+	fails("lost.mbox", "lost.mbox:10: there is no diff in this patch");
+	put("log.diff", "commit " SHA_B "\nAuthor: A <a@b>\n\n    b\n\n" CHANGE("mm/a.c", "two", "x")
+	    "\ncommit " SHA_A "\nAuthor: A <a@b>\n\n    a\n\n" DIFF);
+	fails("log.diff", "log.diff:1: several commits as git log prints them");
 	forget();
 }
 
@@ -254,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_single, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subjects, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_encodings, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
 	};
 
