@@ -15,6 +15,7 @@
 #include "module.h"
 #include "pp_patch.h"
 #include "replace.h"
+#include "sysfs.h"
 
 #define ALL "*"
 
@@ -103,11 +104,15 @@ static bool replace_names_contain(const char *names, const char *name)
 	return false;
 }
 
+static bool replace_names(const struct pp_patch *patch, const struct pp_patch *other)
+{
+	return other != patch && (replace_names_contain(patch->replaces, ALL) ||
+				  replace_names_contain(patch->replaces, other->name));
+}
+
 static bool replace_applies(const struct pp_patch *patch, const struct pp_patch *other)
 {
-	return other != patch && other->enabled &&
-	       (replace_names_contain(patch->replaces, ALL) ||
-		replace_names_contain(patch->replaces, other->name));
+	return other->enabled && replace_names(patch, other);
 }
 
 /*
@@ -121,6 +126,25 @@ static int replace_take_op(struct pp_patch *patch, struct pp_patch *other)
 	pr_notice("%s: cannot replace %s, which is being switched; try again\n", patch->name,
 		  other->name);
 	return -EBUSY;
+}
+
+/*
+ * A patch that is not enabled, but tried again, would replace @patch later, or lie on top of it:
+ * the newer request counts. Its op is taken for that alone; under pp_mutex.
+ */
+static int replace_end_retry(struct pp_patch *patch, struct pp_patch *other)
+{
+	int ret = replace_take_op(patch, other);
+
+	if (ret)
+		return ret;
+	if (other->retry_due) {
+		pr_notice("%s: not tried again, since %s replaces it\n", other->name, patch->name);
+		pp_sysfs_give_up(other);
+		pp_sysfs_state(other, PP_DISABLED);
+	}
+	up(&other->op);
+	return 0;
 }
 
 struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr)
@@ -137,6 +161,10 @@ struct pp_patch **pp_replace_begin(struct pp_patch *patch, unsigned int *nr)
 		off = kmalloc_array(room, sizeof(*off), GFP_KERNEL);
 		ret = off ? 0 : -ENOMEM;
 	}
+	list_for_each_entry(other, &pp_patches, list)
+		if (!ret && !other->enabled && READ_ONCE(other->retry_due) &&
+		    replace_names(patch, other))
+			ret = replace_end_retry(patch, other);
 	list_for_each_entry_reverse(other, &pp_patches, list) {
 		if (ret || !replace_applies(patch, other))
 			continue;

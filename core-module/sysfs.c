@@ -95,23 +95,35 @@ static const char *pp_sysfs_op(bool enable)
 	return enable ? "enable" : "disable";
 }
 
-/* A switch that may be blocked is not tried again, so none is still to be made. Under op. */
-static void pp_sysfs_give_up(struct pp_patch *patch)
+void pp_sysfs_give_up(struct pp_patch *patch)
 {
 	patch->retry_due = false;
 	WRITE_ONCE(patch->blocked_since, 0);
 }
 
 /*
- * A switch has ended with @ret: if tasks were in the way, have it tried again after retry_ms. If it
- * was made, `evict` has served: no later switch must kill tasks because of it. The caller holds op.
+ * Did a switch fail for a reason that passes?  Memory is short, a probe or a processor that is
+ * offline is in the way, a patch that is to be replaced is just being switched, all tasks freeze.
  */
-static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
+static bool pp_sysfs_passes(int ret)
+{
+	return ret == -EBUSY || ret == -ENOMEM || ret == -EAGAIN || ret == -EINTR ||
+	       ret == -ERESTARTNOINTR;
+}
+
+/*
+ * A switch has ended with @ret: if tasks were in the way, have it tried again after retry_ms; and
+ * if this was such a try, @again, for whatever reason that passes. If it was made, `evict` has
+ * served: no later switch must kill tasks because of it. The caller holds op.
+ */
+static void pp_sysfs_switched(struct pp_patch *patch, bool enable, bool again, int ret)
 {
 	const unsigned int ms = READ_ONCE(patch->retry_ms);
 
 	if (!ret)
 		WRITE_ONCE(patch->evict, PP_EVICT_LATER);
+	if (again && ms && pp_sysfs_passes(ret))
+		pp_sysfs_state(patch, PP_BLOCKED);
 	patch->retry_due = ret && patch->state == PP_BLOCKED && ms;
 	patch->retry_enable = enable;
 	if (patch->retry_due)
@@ -127,12 +139,12 @@ static void pp_sysfs_switched(struct pp_patch *patch, bool enable, int ret)
  * cannot go away: pp_sysfs_remove() waits for the works, as for writers of `enabled`. The patches
  * that were replaced can, so the transition has copied their names.
  */
-static int pp_sysfs_switch(struct pp_patch *patch, bool enable)
+static int pp_sysfs_switch(struct pp_patch *patch, bool enable, bool again)
 {
 	char *replaced = NULL, *name;
 	const int ret = pp_transition(patch, enable, &replaced);
 
-	pp_sysfs_switched(patch, enable, ret);
+	pp_sysfs_switched(patch, enable, again, ret);
 	up(&patch->op);
 	/* What was put off is tried again by this task, and audit could hold up the suspend. */
 	if (ret != -ERESTARTNOINTR) {
@@ -162,14 +174,14 @@ static void pp_sysfs_retry_work(struct work_struct *work)
 		up(&patch->op);
 		return;
 	}
-	pp_sysfs_switch(patch, enable);
+	pp_sysfs_switch(patch, enable, true);
 }
 
 static void pp_sysfs_switch_work(struct work_struct *work)
 {
 	struct pp_patch *patch = container_of(work, struct pp_patch, work);
 
-	pp_sysfs_switch(patch, patch->work_enable);
+	pp_sysfs_switch(patch, patch->work_enable, false);
 }
 
 /*
@@ -214,7 +226,7 @@ static ssize_t pp_sysfs_enabled_write(struct file *file, struct kobject *kobj,
 		up(&patch->op);
 		return -ENODEV;
 	}
-	ret = pp_sysfs_switch(patch, enable);
+	ret = pp_sysfs_switch(patch, enable, false);
 	return ret ?: count;
 }
 

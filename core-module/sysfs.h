@@ -22,6 +22,8 @@ void pp_sysfs_ready(struct pp_patch *patch);
 void pp_sysfs_remove(struct pp_patch *patch);
 /* Set the state of @patch, and wake the tasks that poll its file. */
 void pp_sysfs_state(struct pp_patch *patch, enum pp_state state);
+/* pp_sysfs_give_up - a switch that failed is not tried again. The caller holds op. */
+void pp_sysfs_give_up(struct pp_patch *patch);
 /* Add a file beside the patches' folders.  Removing it waits for all tasks that use it. */
 int pp_sysfs_add_file(const struct bin_attribute *file);
 void pp_sysfs_remove_file(const struct bin_attribute *file);

@@ -689,7 +689,7 @@ static void transition_release_replaced(struct transition *tr, int ret)
 			pr_info("%s: replaced by %s\n", off->name, tr->patch->name);
 			transition_unpin(off);
 		}
-		pp_sysfs_state(off, ret ? PP_ENABLED : PP_DISABLED);
+		pp_sysfs_state(off, !ret ? PP_DISABLED : off->retry_due ? PP_BLOCKED : PP_ENABLED);
 		/*
 		 * Its module may be about to go, even by force. The module's exit waits for op,
 		 * so nothing of the patch may be touched after this.

@@ -431,7 +431,8 @@ static struct error *load_file(struct cli_call *call, const struct patch_file *f
 		TRY(patch_check_loaded(file));
 	if (guarded && geteuid() == 0)
 		TRY(end_retries(file->name));
-	if (sysfs_patch_enabled(file->name))
+	/* If the core tries to switch it off, the write ends that. */
+	if (sysfs_patch_enabled(file->name) && !sysfs_patch_pending(file->name))
 		return error_new(STATUS_NOTHING, "patch '%s' is loaded and enabled already",
 				 file->name);
 	TRY(check_replaced(cli_value(call, "replace")));

@@ -454,7 +454,7 @@ all_as_before() {
 }
 
 @test "tasks in the way leave at once or are killed, if that is asked for, and a blocked switch is tried again" {
-	with_patches "$top/examples/proc-version.patch" "$patches"/{sleeper,sleepers,always-thread}.patch
+	with_patches "$top"/examples/proc-{version,uptime}.patch "$patches"/{sleeper,sleepers,always-thread}.patch
 	guest "${patched[@]}" --timeout 240 <<<"$words"'
 		state_is() { [ "$(file $1 state)" = $2 ]; }
 		# A task that sleeps killably in the new function.
@@ -579,6 +579,29 @@ all_as_before() {
 		echo 0 >$(sysfs sleepers retry_ms)
 		(echo 3 >$(sysfs sleepers evict)) 2>/dev/null && die "evict is 3"
 		(echo 99 >$(sysfs sleepers retry_ms)) 2>/dev/null && die "retry_ms is 99"
+
+		echo "== or until it is loaded once more"
+		sleep_killably
+		refused pokepatch disable --timeout 100 --retry 200 sleepers
+		pokepatch load "$(patch_file sleepers)"
+		kill -9 $sleeper
+		wait_killed
+		sleep 1
+		same "state, enabled" "$(file sleepers state) $(file sleepers enabled)" "enabled 1"
+
+		echo "== or until a newer patch replaces it"
+		sleep_killably
+		refused pokepatch load --timeout 100 --retry 200 --replace "$(patch_file proc-version)"
+		until_true 10 state_is proc-version blocked
+		until_true 10 pokepatch load --replace=proc-version "$(patch_file proc-uptime)"
+		same "its state" "$(file proc-version state)" disabled
+		kill -9 $sleeper
+		wait_killed
+		sleep 1
+		same "enabled" "$(file proc-version enabled) $(file proc-uptime enabled)" "0 1"
+		pokepatch unload proc-version
+		pokepatch unload proc-uptime
+		echo 0 >$(sysfs sleepers retry_ms)
 
 		echo "== a patch that is loaded stays, if it is tried again"
 		sleep_killably
