@@ -297,7 +297,8 @@ static void marker_serve(const struct attached *attached, struct pokepatch_marke
 /*
  * Any context.  If a probe, or a function that it calls, reaches a marker at the same level, no
  * probe is called for that, since it would come back here.  The same holds where RCU does not
- * watch, as in the idle loop.  Both count as missed.
+ * watch, as in the idle loop, and on a CPU that comes or goes, for which RCU does not wait at its
+ * end although it watches.  All count as missed.
  */
 notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned long ip)
 {
@@ -306,7 +307,8 @@ notrace void pp_mark_met(struct pokepatch_marker *marker, va_list list, unsigned
 
 	if (!busy)
 		return;
-	attached = rcu_is_watching() ? smp_load_acquire(&marker->probes) : NULL;
+	attached = rcu_is_watching() && cpu_online(raw_smp_processor_id()) ?
+			   smp_load_acquire(&marker->probes) : NULL;
 	if (attached)
 		marker_serve(attached, marker, ip, list);
 	else if (READ_ONCE(marker->probes))

@@ -10,7 +10,8 @@
  * Concurrency: the kernel holds the module's param_lock when it calls markers_set() and
  * markers_get().  open_markers() and close_markers() take it.  A marker may be reached in any
  * context, also in an NMI.  It reads the instance once, and uses it with preemption off, where RCU
- * watches.  So when synchronize_rcu() returns, no CPU uses an instance that was taken away before.
+ * watches and waits for the CPU (it does not for one that comes or goes).  So when
+ * synchronize_rcu() returns, no CPU uses an instance that was taken away before.
  */
 #ifndef POKEPATCH_LIVEPATCH_MARKERS_H
 #define POKEPATCH_LIVEPATCH_MARKERS_H
@@ -52,7 +53,7 @@ notrace void pokepatch_mark_hit(struct pokepatch_marker *marker, const char *for
 
 	if (!busy)
 		return;
-	to = rcu_is_watching() ? READ_ONCE(instance) : NULL;
+	to = rcu_is_watching() && cpu_online(raw_smp_processor_id()) ? READ_ONCE(instance) : NULL;
 	if (to) {
 		va_start(list, format);
 		text.fmt = format;
