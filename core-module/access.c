@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/kstrtox.h>
+#include <linux/ratelimit.h>
 #include <linux/security.h>
 #include <linux/user_namespace.h>
 
@@ -83,7 +84,10 @@ void pp_audit(const char *name, const char *op, int ret)
 
 void pp_audit_refused(const char *name, const char *module, int ret)
 {
-	if (!audit_enabled)
+	/* Users without rights can have modules loaded, and so refused, as often as they like. */
+	static DEFINE_RATELIMIT_STATE(limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
+
+	if (!audit_enabled || (module && !__ratelimit(&limit)))
 		return;
 	if (module)
 		audit_log(audit_context(), GFP_NOWAIT | __GFP_NOWARN, AUDIT_KERNEL_OTHER,

@@ -343,8 +343,8 @@ static int module_parent_coming(struct module *mod, struct refusal *refusal)
 			continue;
 		ret = module_attach(patch, index, mod);
 		if (ret) {
-			pr_err("module %s is refused: patch %s cannot be applied to it (%d); unload the patch or replace it by one for this module\n",
-			       mod->name, patch->name, ret);
+			pr_err_ratelimited("module %s is refused: patch %s cannot be applied to it (%d); unload the patch or replace it by one for this module\n",
+					   mod->name, patch->name, ret);
 			strscpy(refusal->patch, patch->name, sizeof(refusal->patch));
 			refusal->of_parent = true;
 			break;

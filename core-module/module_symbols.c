@@ -47,12 +47,12 @@ int pp_module_check_build_id(const struct pp_patch *patch, const struct pokepatc
 			return 0;
 	}
 	if (found && (unsigned long)pp_note_build_id(found) + found->n_descsz <= end)
-		pr_err("%s does not fit module %s: made for build id %*phN, the module has %*phN\n",
-		       patch->name, mod->name, (int)want->build_id_len, want->build_id,
-		       (int)found->n_descsz, pp_note_build_id(found));
+		pr_err_ratelimited("%s does not fit module %s: made for build id %*phN, the module has %*phN\n",
+				   patch->name, mod->name, (int)want->build_id_len, want->build_id,
+				   (int)found->n_descsz, pp_note_build_id(found));
 	else
-		pr_err("%s does not fit module %s: made for build id %*phN, the module has none\n",
-		       patch->name, mod->name, (int)want->build_id_len, want->build_id);
+		pr_err_ratelimited("%s does not fit module %s: made for build id %*phN, the module has none\n",
+				   patch->name, mod->name, (int)want->build_id_len, want->build_id);
 	return -ENOEXEC;
 }
 
