@@ -139,10 +139,10 @@ static int alone_refuse(struct pp_func **funcs, unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (funcs[i]->want == POKEPATCH_MODE_AUTO)
+		if (pp_func_want(funcs[i]) == POKEPATCH_MODE_AUTO)
 			continue;
 		pr_err("%s: %s cannot be switched in %s mode: this kernel has no ftrace for it\n",
-		       funcs[i]->patch->name, funcs[i]->name, pp_mode_name(funcs[i]->want));
+		       funcs[i]->patch->name, funcs[i]->name, pp_mode_name(pp_func_want(funcs[i])));
 		return -EBUSY;
 	}
 	return 0;

@@ -263,7 +263,7 @@ static int direct_hook(struct pp_func **funcs, unsigned int nr)
 	unsigned int i, unasked = 0;
 
 	for (i = 0; i < nr; i++) {
-		bool asked = funcs[i]->want == POKEPATCH_MODE_DIRECT;
+		bool asked = pp_func_want(funcs[i]) == POKEPATCH_MODE_DIRECT;
 		const char *why;
 
 		if (!asked && ++unasked > AUTO_MAX)

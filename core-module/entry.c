@@ -347,7 +347,7 @@ static int entry_hook(struct pp_func **funcs, unsigned int nr)
 		if (!why) {
 			pp_site_linger_end(funcs[i]->site);
 			pp_site_set_mode(funcs[i]->site, &pp_entry_mode);
-		} else if (funcs[i]->want == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE ||
+		} else if (pp_func_want(funcs[i]) == POKEPATCH_MODE_ENTRY || !PP_HAS_FTRACE ||
 			   funcs[i]->site->first) {
 			pr_err("%s: %s cannot be switched in entry mode: %s%s\n",
 			       funcs[i]->patch->name, funcs[i]->name, why,

@@ -148,6 +148,15 @@ struct pp_patch {
 };
 
 /*
+ * The mode to switch @func in.  If its patch is enabled, its parent is a module that is being
+ * loaded, and a mode that the patch prefers must not keep the machine from having that module.
+ */
+static inline u32 pp_func_want(const struct pp_func *func)
+{
+	return func->patch->enabled ? POKEPATCH_MODE_AUTO : func->want;
+}
+
+/*
  * The function is carried: it is replaced, but not rerouted, as all its callers are replaced.  It
  * has no site, and no folder in sysfs.  A transition looks for it on stacks all the same.
  */

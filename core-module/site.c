@@ -267,10 +267,11 @@ static bool site_wants_hook(const struct pp_func *func, unsigned int obj)
 static int site_check_shared(const struct pp_func *func)
 {
 	const struct pp_mode *mode = func->site->mode;
+	const u32 want = pp_func_want(func);
 
-	if (func->want != POKEPATCH_MODE_AUTO && modes[func->want] != mode) {
+	if (want != POKEPATCH_MODE_AUTO && modes[want] != mode) {
 		pr_err("%s: %s cannot be switched in %s mode: it is in %s mode already, for another patch or a tracer\n",
-		       func->patch->name, func->name, pp_mode_name(func->want), mode->name);
+		       func->patch->name, func->name, pp_mode_name(want), mode->name);
 		return -EBUSY;
 	}
 	if (mode == &pp_entry_mode && !pp_veneer_make(func->site->ip, func->desc->new_addr)) {
@@ -284,8 +285,10 @@ static int site_check_shared(const struct pp_func *func)
 /* May the mode with number @mode be tried for @func? */
 static bool site_may_try(const struct pp_func *func, u32 mode)
 {
-	if (func->want != POKEPATCH_MODE_AUTO)
-		return func->want == mode;
+	const u32 want = pp_func_want(func);
+
+	if (want != POKEPATCH_MODE_AUTO)
+		return want == mode;
 	/*
 	 * ftrace's users cannot come to a function without an entry, and there is no other mode for
 	 * it.  So the policy does not count.
@@ -298,11 +301,12 @@ static bool site_may_try(const struct pp_func *func, u32 mode)
 /* Can @func be switched in the mode that is asked for?  Return: 0 or -EBUSY (logged). */
 static int site_check_mode(const struct pp_func *func)
 {
-	if (!func->site->first || func->want == POKEPATCH_MODE_AUTO ||
-	    func->want == POKEPATCH_MODE_ENTRY)
+	const u32 want = pp_func_want(func);
+
+	if (!func->site->first || want == POKEPATCH_MODE_AUTO || want == POKEPATCH_MODE_ENTRY)
 		return 0;
 	pr_err("%s: %s cannot be switched in %s mode: it has no entry, and is switched in entry mode only\n",
-	       func->patch->name, func->name, pp_mode_name(func->want));
+	       func->patch->name, func->name, pp_mode_name(want));
 	return -EBUSY;
 }
 

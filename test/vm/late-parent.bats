@@ -109,6 +109,22 @@ late_places() {
 	END
 }
 
+# Or else the machine would be without that module.
+@test "a mode that a patch prefers does not keep a parent away that is loaded later" {
+	needs ftrace
+	with_patches "$top/test/vm/patches/dummy-setup.patch"
+	guest "${patched[@]}" --module dummy <<-'END'
+		mtu() { cat "/sys/class/net/$1/mtu"; }
+		pokepatch load --mode entry "$(patch_file dummy-setup)"
+		echo function >$tracing/current_tracer
+		modprobe dummy
+		same mtu "$(mtu dummy0)" 1234
+		echo nop >$tracing/current_tracer
+		pokepatch unload dummy-setup
+		rmmod dummy
+	END
+}
+
 @test "a parent that is there already, in use" {
 	with_patches "$top/test/vm/patches/dummy-setup.patch"
 	guest "${patched[@]}" --module dummy <<-'END'
