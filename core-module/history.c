@@ -92,7 +92,7 @@ static LIST_HEAD(readers);
 static size_t kept[KINDS];	/* bytes of chunks */
 static u64 next_seq = 1;	/* written under history_lock */
 static u64 snapshots_lost;	/* likewise */
-static u64 began;		/* ns, monotonic */
+static struct pp_time began;
 DECLARE_WAIT_QUEUE_HEAD(pp_history_more);
 
 /* The record, or the records, that are being written: history_lock. */
@@ -454,7 +454,8 @@ static u64 history_count_kept(void)
 	return nr;
 }
 
-static unsigned int history_put_info(u8 *to, struct pp_time until, u64 others_since)
+static unsigned int history_put_info(u8 *to, struct pp_time until,
+				      const struct pp_time *others_since)
 {
 	struct pokepatch_history_info *info = (void *)to;
 	const char *release = init_utsname()->release;
@@ -475,8 +476,10 @@ static unsigned int history_put_info(u8 *to, struct pp_time until, u64 others_si
 	info->stext = pp_kernel.stext;
 	info->etext = pp_kernel.etext;
 	info->real_ns = ktime_get_real_fast_ns();
-	info->began_ns = began;
-	info->others_ns = others_since;
+	info->began_ns = began.mono;
+	info->began_perf = began.perf;
+	info->others_ns = others_since->mono;
+	info->others_perf = others_since->mono ? others_since->perf : 0;
 	info->record.flags = POKEPATCH_HISTORY_MODULES |
 			     (info->others_ns ? POKEPATCH_HISTORY_OTHERS : 0);
 	info->first_seq = oldest ? oldest->first : next_seq;
@@ -563,7 +566,7 @@ size_t pp_history_fill(const struct pp_history_reader *reader, u8 *buffer, size_
 		BUILD_BUG_ON(sizeof(struct pokepatch_history_info) + __NEW_UTS_LEN + 8 > 512);
 		if (room < 512)
 			goto out;
-		used = history_put_info(buffer, until, complete->others_since);
+		used = history_put_info(buffer, until, &complete->others_since);
 		ret->informed = true;
 	}
 	while (ret->next < next_seq) {
@@ -646,7 +649,7 @@ bool pp_history_has_readers(void)
 
 int pp_history_init(void)
 {
-	began = ktime_get_ns();
+	began = pp_now();
 	scratch = kvmalloc(POKEPATCH_HISTORY_RECORD_MAX, GFP_KERNEL);
 	return scratch ? 0 : -ENOMEM;
 }

@@ -84,7 +84,7 @@ struct pp_history_reader {
 /* What the INFO record says beside what history.c knows itself. */
 struct pp_history_complete {
 	struct pp_time until;	/* other writers' changes until then have their records */
-	u64 others_since;	/* ns, monotonic: and since then; 0: they have none */
+	struct pp_time others_since; /* and since then; mono is 0: they have none */
 };
 
 /* Readers sleep here until there are more records. */

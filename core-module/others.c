@@ -76,7 +76,7 @@ static struct writes {
 
 static struct writes *noting = &sides[0]; /* text_mutex */
 static struct kprobe probe;
-static u64 since;		/* ns, monotonic; 0: no write is noted */
+static struct pp_time since;	/* mono is 0: no write is noted; see pp_others_since() */
 static bool deaf;		/* written under text_mutex */
 static unsigned int watched;	/* the bytes in front of the probe that ftrace may write */
 static bool patched;		/* for good: a patch reroutes the calls of the probed function */
@@ -223,12 +223,12 @@ NOKPROBE_SYMBOL(other_heard);
 
 bool pp_others_deaf(void)
 {
-	return READ_ONCE(since) && (READ_ONCE(deaf) || READ_ONCE(patched));
+	return READ_ONCE(since.mono) && (READ_ONCE(deaf) || READ_ONCE(patched));
 }
 
 void pp_others_patched(unsigned long start, unsigned long size)
 {
-	if (!since || (unsigned long)probe.addr - start >= size || patched)
+	if (!since.mono || (unsigned long)probe.addr - start >= size || patched)
 		return;
 	pr_notice("a patch changes %ps: from now on the history lacks what other writers do to text\n",
 		  (void *)start);
@@ -391,7 +391,7 @@ struct pp_time pp_others_record_all(void)
 	struct pp_time now;
 
 	mutex_lock(&other_record_lock);
-	if (!since) {
+	if (!since.mono) {
 		mutex_unlock(&other_record_lock);
 		return pp_now();
 	}
@@ -492,6 +492,7 @@ static void other_stop_listening(void)
 void pp_others_init(void)
 {
 	const unsigned long writer = pp_arch.writer.site ? pp_arch.writer.site() : 0;
+	struct pp_time now;
 	bool works;
 	int ret;
 
@@ -512,8 +513,11 @@ void pp_others_init(void)
 	noting->nr = noting->lost = 0;
 	missed = probe.nmissed;
 	deaf = false;
-	if (works)
-		since = ktime_get_mono_fast_ns();
+	if (works) {
+		now = pp_now();
+		since.perf = now.perf;
+		smp_store_release(&since.mono, now.mono); /* pp_others_since() */
+	}
 	mutex_unlock(pp_kernel.text_mutex);
 	mutex_unlock(&other_record_lock);
 	if (works)
@@ -526,16 +530,19 @@ void pp_others_init(void)
 
 void pp_others_exit(void)
 {
-	if (!since)
+	if (!since.mono)
 		return;
 	other_stop_listening();
 	mutex_lock(&other_record_lock);
-	since = 0;
+	WRITE_ONCE(since.mono, 0);
 	mutex_unlock(&other_record_lock);
 	other_free_sides();
 }
 
-u64 pp_others_since(void)
+struct pp_time pp_others_since(void)
 {
-	return READ_ONCE(since);
+	/* Pairs with pp_others_init(), which has set the perf time by then, and once only. */
+	const u64 mono = smp_load_acquire(&since.mono);
+
+	return (struct pp_time){.mono = mono, .perf = since.perf};
 }

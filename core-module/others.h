@@ -14,8 +14,8 @@
 
 void pp_others_init(void);
 void pp_others_exit(void);
-/* ns, monotonic: all that other writers wrote since then is recorded; 0: it is not recorded. */
-u64 pp_others_since(void);
+/* All that other writers wrote since then is recorded; mono is 0: it is not recorded. */
+struct pp_time pp_others_since(void);
 /*
  * Other writers may be writing now without the core noticing.  A record that is made meanwhile
  * must be followed by a gap (pp_history_end()).  Any context.
@@ -24,7 +24,7 @@ bool pp_others_deaf(void);
 /* Are all writes of other writers being noted? */
 static inline bool pp_others_heard(void)
 {
-	return pp_others_since() && !pp_others_deaf();
+	return pp_others_since().mono && !pp_others_deaf();
 }
 /* A patch reroutes the calls of the function at @start, of @size bytes.  Under pp_mutex. */
 void pp_others_patched(unsigned long start, unsigned long size);

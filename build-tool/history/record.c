@@ -146,8 +146,14 @@ static struct error *take_info(struct history *history, const struct raw *raw,
 	info->machine = FIELD(raw, pokepatch_history_info, elf_machine);
 	info->others = record->flags & POKEPATCH_HISTORY_OTHERS;
 	info->began = convert(info, FIELD(raw, pokepatch_history_info, began_ns));
-	info->modules = record->flags & POKEPATCH_HISTORY_MODULES;
 	info->others_since = convert(info, FIELD(raw, pokepatch_history_info, others_ns));
+	/* Older records have strings there.  The clocks may drift apart by seconds in a month. */
+	if (FIELD(raw, pokepatch_history_info, release) >= sizeof(struct pokepatch_history_info)) {
+		info->began.ns[HISTORY_PERF] = FIELD(raw, pokepatch_history_info, began_perf);
+		info->others_since.ns[HISTORY_PERF] =
+			FIELD(raw, pokepatch_history_info, others_perf);
+	}
+	info->modules = record->flags & POKEPATCH_HISTORY_MODULES;
 	info->text = FIELD(raw, pokepatch_history_info, text);
 	info->stext = FIELD(raw, pokepatch_history_info, stext);
 	info->etext = FIELD(raw, pokepatch_history_info, etext);

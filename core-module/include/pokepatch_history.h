@@ -124,6 +124,7 @@ struct pokepatch_history_info {
 	__u8 build_id[POKEPATCH_HISTORY_BUILD_ID_MAX];
 	__u32 reserved;
 	__u64 others_bytes, others_bytes_max; /* size of others' records, and their own bound */
+	__u64 began_perf, others_perf; /* the times of the same names by perf's clock */
 };
 
 struct pokepatch_history_lost {

@@ -108,6 +108,8 @@ void synthetic_info(struct synthetic *s, unsigned int flags)
 	put32(s, 0);
 	put64(s, 0); /* others_bytes */
 	put64(s, 0);
+	put64(s, SYNTHETIC_BEGAN + SYNTHETIC_PERF + s->drift);
+	put64(s, SYNTHETIC_BEGAN + SYNTHETIC_PERF + s->drift);
 	finish(s, &strings);
 }
 

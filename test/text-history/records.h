@@ -19,6 +19,7 @@
 struct synthetic {
 	struct buffer bytes;
 	bool swap;    /* in the other byte order */
+	int64_t drift; /* ns, by which perf's clock was ahead of SYNTHETIC_PERF in the beginning */
 	uint64_t seq; /* of the last record */
 };
 

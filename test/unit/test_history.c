@@ -157,6 +157,22 @@ static void test_names(void **state)
 	history_deinit(&history);
 }
 
+/* The clocks have drifted apart since the history began. */
+static void test_drift(void **state)
+{
+	struct synthetic s = {.drift = -500};
+	struct history history;
+
+	(void)state;
+	synthetic_info(&s, POKEPATCH_HISTORY_OTHERS);
+	take(&s, &history);
+	assert_int_equal(history.info.began.ns[HISTORY_MONOTONIC], SYNTHETIC_BEGAN);
+	assert_int_equal(history.info.began.ns[HISTORY_PERF], SYNTHETIC_BEGAN + SYNTHETIC_PERF - 500);
+	assert_int_equal(history.info.others_since.ns[HISTORY_PERF],
+			 SYNTHETIC_BEGAN + SYNTHETIC_PERF - 500);
+	history_deinit(&history);
+}
+
 /* Records that cannot be. */
 static void test_bad_records(void **state)
 {
@@ -330,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_export),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_bad_records),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_kallsyms),
