@@ -2,6 +2,8 @@
 /*
  * The switches of the debug build, as module parameters debug_NAME.
  */
+#include <linux/atomic.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
@@ -16,3 +18,17 @@
 
 PP_DEBUG_SWITCHES(DEFINE_SWITCH)
 PP_DEBUG_NUMBERS(DEFINE_NUMBER)
+
+static atomic_t paused = ATOMIC_INIT(0);
+module_param_named(debug_paused, paused.counter, int, 0400);
+MODULE_PARM_DESC(debug_paused, "how many tasks wait at a debug_pause_NAME");
+
+void pp_debug_pause(const bool *on)
+{
+	if (!READ_ONCE(*on))
+		return;
+	atomic_inc(&paused);
+	while (READ_ONCE(*on))
+		msleep(10);
+	atomic_dec(&paused);
+}

@@ -57,16 +57,16 @@
 	X(skip_words, "let the second look, word by word, find nothing")			\
 	X(decide_first, "write an entry's deciding word before those that load the address")	\
 	X(skip_entries, "do not look for tasks within an entry of several words")		\
-	X(far_entries, "lead entries to veneers even if they could reach the function")
+	X(far_entries, "lead entries to veneers even if they could reach the function")		\
+	X(pause_ready, "wait between knowing the exiting tasks and the layout")			\
+	X(pause_stop, "wait between the look at all stacks and the stop")			\
+	X(pause_records, "wait between the stop and its records")
 
 /* Module parameters debug_NAME that are numbers, 0 by default. */
 #define PP_DEBUG_NUMBERS(X)									\
 	X(entry_ms, "wait so many ms after each of an entry's prepared words")			\
 	X(refuse_stops, "find a task in the way in so many stops")				\
 	X(count_ms, "count stacks of unknown tasks for so many ms at most")			\
-	X(ready_ms, "wait so many ms between knowing the exiting tasks and the layout")		\
-	X(stop_wait_ms, "wait so many ms between the look at all stacks and the stop")		\
-	X(record_wait_ms, "wait so many ms between the stop and its records")			\
 	X(step_us, "let each step of a write in a stop last at least so many microseconds")	\
 	X(stop_us, "let each stop last at least so many microseconds")
 
@@ -78,6 +78,13 @@ PP_DEBUG_SWITCHES(PP_DEBUG_DECLARE)
 #define PP_DEBUG_DECLARE(name, text) extern unsigned int pp_debug_##name;
 PP_DEBUG_NUMBERS(PP_DEBUG_DECLARE)
 
+/*
+ * Wait here while the switch debug_pause_NAME is on.  The parameter debug_paused says how many
+ * tasks do.  May sleep.  The caller may hold any mutex that no write to a parameter takes.
+ */
+#define PP_PAUSE(name) pp_debug_pause(&pp_debug_pause_##name)
+void pp_debug_pause(const bool *on);
+
 #else
 
 #define PP_DEBUG_DECLARE(name, text) pp_debug_##name = 0,
@@ -85,6 +92,8 @@ enum { PP_DEBUG_SWITCHES(PP_DEBUG_DECLARE) PP_DEBUG_NUMBERS(PP_DEBUG_DECLARE) };
 
 /* Must this call fail now?  In the debug build fault.h, which is included first, has another. */
 #define PP_FAULT(what) false
+
+#define PP_PAUSE(name) do { } while (0)
 
 #endif
 #undef PP_DEBUG_DECLARE

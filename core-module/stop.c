@@ -316,8 +316,7 @@ int pp_stop(struct transition *tr)
 		pp_transition_hold_stuck(tr);
 		return pp_text_report(&tr->text, tr->name);
 	}
-	if (pp_debug_record_wait_ms)
-		msleep(pp_debug_record_wait_ms);
+	PP_PAUSE(records);
 	if (tr->verdict == VERDICT_SWITCHED && !tr->look_only)
 		stop_record(tr);
 	return tr->verdict == VERDICT_SWITCHED ? 0 : -EAGAIN;

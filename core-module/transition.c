@@ -331,8 +331,7 @@ static int transition_switch_stopped(struct transition *tr)
 		return ret;
 	tr->stop_ns = 0;
 	ret = pp_scan_running(&tr->scan) ? 0 : -EAGAIN;
-	if (pp_debug_stop_wait_ms)
-		msleep(pp_debug_stop_wait_ms);
+	PP_PAUSE(stop);
 	ret = ret ?: transition_stop(tr);
 	if (ret == -EAGAIN && tr->scan.nr_busy_tasks)
 		pr_debug("%s: %u tasks in the way, the first in %pS\n", tr->patch->name,
@@ -377,8 +376,7 @@ static int transition_attempt(struct transition *tr)
 		if (ret)
 			goto unlock;
 	}
-	if (pp_debug_ready_ms)
-		msleep(pp_debug_ready_ms);
+	PP_PAUSE(ready);
 	ret = pp_layout_make(tr);
 	if (ret)
 		goto unlock;

@@ -107,18 +107,18 @@ words=$(words core-checks)
 		echo "== one that could not be noted, when all those before it were"
 		echo 1003 >/proc/sys/kernel/panic
 		echo 1 >$parameters/fault_exiting
-		echo 1500 >$parameters/debug_ready_ms
+		pause_at ready
 		echo 0 >"$(sysfs sleepers timeout_ms)" # one attempt
 		(echo 0 >"$(sysfs sleepers enabled)") 2>/tmp/error &
 		disabler=$!
-		usleep 500000
+		until_true 20 has_paused
 		exiter &
 		exiter=$!
+		exiting
+		go_on_at ready
 		wait $disabler && die "it was disabled"
-		lacks "the task list" "$(cat /proc/$exiter/task/*/comm)" pp-exiting
 		has "the error" "$(cat /tmp/error)" "Cannot allocate memory"
 		same "state, enabled" "$(file sleepers state) $(file sleepers enabled)" "enabled 1"
-		echo 0 >$parameters/debug_ready_ms
 		echo 0 >$parameters/fault_exiting
 		echo 0 >/proc/sys/kernel/panic
 		kill $exiter
@@ -339,15 +339,18 @@ warns_of_ready() {
 
 		echo "== a task that has run since its stack was seen"
 		echo 1001 >/proc/sys/kernel/panic
-		echo 4000 >$parameters/debug_stop_wait_ms
 		for check in on off; do
-			# One task: it waits for another, and then reads.  Until then the core must have
-			# looked, also where the host has much else to do.
+			# One task: it runs while the core waits, and then reads.
+			pause_at stop
 			(
-				usleep 1500000
+				until_true 20 has_paused
 				read -r _line </proc/version
 			) &
 			sleeper=$!
+			(
+				until_true 30 asleep_in $sleeper version_proc_show
+				go_on_at stop
+			) &
 			if [ $check = on ]; then
 				blocked proc-version 1 "$sleeper sh version_proc_show"
 			else
@@ -359,7 +362,6 @@ warns_of_ready() {
 			wake
 			echo 1001 >/proc/sys/kernel/panic
 		done
-		echo 0 >$parameters/debug_stop_wait_ms
 		echo 0 >/proc/sys/kernel/panic
 		enabled proc-version 0
 
@@ -378,18 +380,18 @@ warns_of_ready() {
 		echo "== an exiting task that could not be noted"
 		echo 1003 >/proc/sys/kernel/panic
 		echo 1 >$parameters/fault_exiting
-		echo 1500 >$parameters/debug_ready_ms
+		pause_at ready
 		check_off skip_lost
 		echo 0 >"$(sysfs sleepers enabled)" &
 		disabler=$!
-		usleep 500000
+		until_true 20 has_paused
 		exiter &
 		exiter=$!
-		wait $disabler
 		exiting
+		go_on_at ready
+		wait $disabler
 		same enabled "$(file sleepers enabled)" 0
 		check_on skip_lost
-		echo 0 >$parameters/debug_ready_ms
 		echo 0 >$parameters/fault_exiting
 
 		echo "== while the core catches up with it, nobody waits who need not"
@@ -624,14 +626,15 @@ warns_of_ready() {
 
 		echo "== a history that is opened between a change and its record"
 		live_patched() { grep -q Live-patched /proc/version; }
-		echo 2000 >$parameters/debug_record_wait_ms
 		for check in on off; do
 			[ $check = on ] || check_off skip_behind
+			pause_at records
 			echo 1 >"$(sysfs proc-version enabled)" &
 			switcher=$!
-			until_true 10 live_patched
+			until_true 20 has_paused
+			live_patched || die "it was not switched before"
 			whole=$(texthist times | sed -n "s/^whole //p")
-			kill -0 $switcher || die "the records are made"
+			go_on_at records
 			wait $switcher
 			over=$(texthist times | sed -n "s/^text version_proc_show //p" | tail -n 1)
 			echo "with the check $check, it is whole up to $((whole - over)) ns after the change"
@@ -643,7 +646,6 @@ warns_of_ready() {
 			fi
 			enabled proc-version 0
 		done
-		echo 0 >$parameters/debug_record_wait_ms
 
 		echo "== code that is another one when it is to be written"
 		enabled proc-version 1

@@ -86,14 +86,15 @@ example=$top/examples/proc-version.patch
 		jump=$(printf 0x%x $((jump + 8)))
 		for off in 1 0; do
 			echo "== off: $off"
-			echo 4000 >$parameters/debug_stop_wait_ms
+			echo 1 >$parameters/debug_pause_stop
 			(echo 1 >"$(sysfs proc-version enabled)") 2>/tmp/refusal &
 			switcher=$!
-			until_true 10 grep -qs version_proc_show $tracing/enabled_functions
+			until_true 20 grep -qx 1 $parameters/debug_paused
+			has "ftrace's functions" "$(cat $tracing/enabled_functions)" version_proc_show
 			echo $off >/sys/module/pp_probe/parameters/off
 			echo $jump >/sys/module/pp_probe/parameters/at
+			echo 0 >$parameters/debug_pause_stop
 			! wait $switcher || die "it was switched over the probe"
-			echo 0 >$parameters/debug_stop_wait_ms
 			is_old
 			same enabled "$(file proc-version enabled)" 0
 			refused pokepatch enable proc-version

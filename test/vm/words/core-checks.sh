@@ -4,6 +4,10 @@
 
 parameters=/sys/module/pokepatch/parameters
 check_off() { echo 1 >"$parameters/debug_$1"; }
+# Who comes to that place of the core waits there, until it may go on.
+pause_at() { echo 1 >"$parameters/debug_pause_$1"; }
+go_on_at() { echo 0 >"$parameters/debug_pause_$1"; }
+has_paused() { grep -qx 1 "$parameters/debug_paused"; }
 check_on() { echo 0 >"$parameters/debug_$1"; }
 # In the way it must be, and all as before.
 blocked() { # PATCH VALUE WORD...
