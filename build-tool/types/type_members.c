@@ -549,7 +549,7 @@ static void compare_parameter(struct type_relations *relations, char *name,
 	enum type_relation relation = RELATION_DIFFERENT;
 
 	if (a->tag == b->tag && a->has_type && b->has_type)
-		relation = type_relate(relations, &a->type, &b->type);
+		relation = type_relate_passed(relations, &a->type, &b->type);
 	else if (a->tag == b->tag && a->has_type == b->has_type)
 		relation = RELATION_EQUAL;
 	if (relation == RELATION_EQUAL)

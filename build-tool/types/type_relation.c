@@ -61,15 +61,24 @@ static enum type_relation worse(enum type_relation a, enum type_relation b)
 	return a > b ? a : b;
 }
 
-enum type_relation type_relate_targets(struct type_relations *relations, Dwarf_Die *orig,
-				       Dwarf_Die *patched)
+/* Compare the types of two entries by @relate.  An entry without one is of type "void". */
+static enum type_relation
+relate_followed(struct type_relations *relations, Dwarf_Die *orig, Dwarf_Die *patched,
+		enum type_relation (*relate)(struct type_relations *relations,
+					     const Dwarf_Die *orig, const Dwarf_Die *patched))
 {
 	Dwarf_Die a, b;
 	bool has_a = type_follow(orig, &a), has_b = type_follow(patched, &b);
 
 	if (has_a && has_b)
-		return type_relate(relations, &a, &b);
+		return relate(relations, &a, &b);
 	return has_a == has_b ? RELATION_EQUAL : RELATION_COMPATIBLE;
+}
+
+enum type_relation type_relate_targets(struct type_relations *relations, Dwarf_Die *orig,
+				       Dwarf_Die *patched)
+{
+	return relate_followed(relations, orig, patched, type_relate);
 }
 
 /* ---- integers ------------------------------------------------------------------- */
@@ -129,10 +138,22 @@ static bool next_parameter(Dwarf_Die *die, bool *started, Dwarf_Die *function)
 	return false;
 }
 
+enum type_relation type_relate_passed(struct type_relations *relations, const Dwarf_Die *orig,
+				      const Dwarf_Die *patched)
+{
+	Dwarf_Die a, b;
+	const char *name;
+
+	if (type_peel(orig, &a, &name) && type_peel(patched, &b, &name) &&
+	    type_is_aggregate(dwarf_tag(&a)) != type_is_aggregate(dwarf_tag(&b)))
+		return RELATION_DIFFERENT;
+	return type_relate(relations, orig, patched);
+}
+
 enum type_relation type_relate_functions(struct type_relations *relations, Dwarf_Die *orig,
 					 Dwarf_Die *patched)
 {
-	enum type_relation relation = type_relate_targets(relations, orig, patched);
+	enum type_relation relation = relate_followed(relations, orig, patched, type_relate_passed);
 	bool started_a = false, started_b = false;
 	Dwarf_Die a, b, result;
 
@@ -147,7 +168,7 @@ enum type_relation type_relate_functions(struct type_relations *relations, Dwarf
 			return RELATION_DIFFERENT;
 		if (!has_a)
 			return relation;
-		relation = worse(relation, type_relate_targets(relations, &a, &b));
+		relation = worse(relation, relate_followed(relations, &a, &b, type_relate_passed));
 	}
 }
 
@@ -266,9 +287,9 @@ bool type_same_but_length(const Dwarf_Die *orig, const Dwarf_Die *patched, Dwarf
 	return same;
 }
 
-static enum type_relation relate_peeled(struct type_relations *relations, Dwarf_Die *orig,
-					const char *orig_typedef, Dwarf_Die *patched,
-					const char *patched_typedef)
+static enum type_relation relate_as_they_are(struct type_relations *relations, Dwarf_Die *orig,
+					     const char *orig_typedef, Dwarf_Die *patched,
+					     const char *patched_typedef)
 {
 	struct type_facts a, b;
 
@@ -300,6 +321,52 @@ static enum type_relation relate_peeled(struct type_relations *relations, Dwarf_
 	return a.tag == DW_TAG_enumeration_type && b.tag == DW_TAG_enumeration_type
 		       ? worse(RELATION_COMPATIBLE, relate_integers(&a, &b))
 		       : relate_integers(&a, &b);
+}
+
+/* Go to the type of a structure's or union's only member, if that is as large as the whole. */
+static bool unwrap(Dwarf_Die *die, const char **ret_typedef)
+{
+	struct type_facts whole, member, type;
+	Dwarf_Die child;
+	int members = 0;
+
+	if (!type_is_aggregate(dwarf_tag(die)))
+		return false;
+	type_facts_read(die, &whole);
+	for (int none = dwarf_child(die, &child); !none; none = dwarf_siblingof(&child, &child))
+		if (dwarf_tag(&child) == DW_TAG_member && !members++)
+			type_facts_read(&child, &member);
+	if (members != 1 || member.bit_size || member.bit_offset || !member.has_type ||
+	    !type_peel(&member.type, die, ret_typedef))
+		return false;
+	type_facts_read(die, &type);
+	return whole.byte_size && whole.byte_size == type.byte_size;
+}
+
+static enum type_relation relate_peeled(struct type_relations *relations, Dwarf_Die *orig,
+					const char *orig_typedef, Dwarf_Die *patched,
+					const char *patched_typedef)
+{
+	enum type_relation relation =
+		relate_as_they_are(relations, orig, orig_typedef, patched, patched_typedef);
+	Dwarf_Die a = *orig, b = *patched;
+	const char *name;
+	int depth;
+
+	/*
+	 * One of them may be the other with nothing but a structure around it.  Then each build
+	 * reads what the other wrote: atomic_t is an int, and a spinlock_t, where lockdep is off, a
+	 * raw_spinlock_t.
+	 */
+	for (depth = 0; relation == RELATION_DIFFERENT && depth < DEPTH_LIMIT && unwrap(&a, &name);
+	     depth++)
+		relation = worse(RELATION_COMPATIBLE, relate_as_they_are(relations, &a, name, patched,
+									 patched_typedef));
+	for (depth = 0; relation == RELATION_DIFFERENT && depth < DEPTH_LIMIT && unwrap(&b, &name);
+	     depth++)
+		relation = worse(RELATION_COMPATIBLE, relate_as_they_are(relations, orig, orig_typedef,
+									 &b, name));
+	return relation;
 }
 
 enum type_relation type_relate(struct type_relations *relations, const Dwarf_Die *orig,

@@ -9,8 +9,9 @@
 
 /* From best to worst: that of a type made of others is the worst of these. */
 enum type_relation {
-	RELATION_EQUAL,      /* or both are structures, unions or enumerations of one name */
-	RELATION_COMPATIBLE, /* either build reads what the other wrote: int and unsigned int */
+	RELATION_EQUAL, /* or both are structures, unions or enumerations of one name */
+	/* Either build reads what the other wrote: int, unsigned int, a structure of one int. */
+	RELATION_COMPATIBLE,
 	RELATION_DIFFERENT,
 };
 
@@ -44,6 +45,12 @@ enum type_relation type_relate_bits(struct type_relations *relations, const Dwar
  */
 bool type_same_but_length(const Dwarf_Die *orig, const Dwarf_Die *patched, Dwarf_Die *ret_orig,
 			  Dwarf_Die *ret_patched);
+/*
+ * type_relate_passed - the same for what is passed to a function, or returned.  Machines may pass a
+ * structure in another way than its only member.
+ */
+enum type_relation type_relate_passed(struct type_relations *relations, const Dwarf_Die *orig,
+				      const Dwarf_Die *patched);
 /* type_relate_functions - the same for two functions, or types of functions. */
 enum type_relation type_relate_functions(struct type_relations *relations, Dwarf_Die *orig,
 					 Dwarf_Die *patched);
