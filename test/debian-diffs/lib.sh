@@ -19,6 +19,18 @@ diff_of() {
 	echo "$path"
 }
 
+# unexplained TABLE - the rows of results.tsv that need a reason and have none: something else came of them, they were
+# not loaded and rolled back (and not in the way of a thread that never leaves what it changes), were never called,
+# or could not be judged.
+unexplained() {
+	awk -F '\t' '
+		/^#/ { next }
+		$4 != "either" && $4 != $5 && $11 !~ /judged wrong|missed/ { print; next }
+		$5 == "module" && ($7 != "enabled" || $9 !~ /^(yes|stays)$/) && $11 !~ /blocked: / { print; next }
+		$5 == "module" && $8 == 0 && $11 !~ /not reached|blocked: / { print; next }
+		$5 !~ /^(module|refused|nothing)$/' "$1"
+}
+
 # findings DIR - of a run's findings, those of a kind that the guest's first round, which ran without
 # patches, did not bring.  Numbers in a line make no difference.  Calls of functions of kernel/trace cannot
 # be counted: no event of a probe takes a function without an entry.
