@@ -44,11 +44,16 @@ lacks() {
 	esac
 }
 
-# refused COMMAND... - fail if the command succeeds; its output is shown.
+# refused COMMAND... - fail if the command succeeds, is not there, or dies of a signal; its output is shown.
 refused() {
-	if "$@" 2>&1; then
-		die "should have been refused: $*"
-	fi
+	_status=0
+	"$@" 2>&1 || _status=$?
+	[ $_status -ne 0 ] || die "should have been refused: $*"
+	# The shell's words for no such command, and for signals of crashes: ILL, ABRT, BUS, FPE, KILL and SEGV.  insmod of
+	# busybox ends with the error's number, of which those of keys are near.
+	case $_status in
+	127 | 132 | 134 | 135 | 136 | 137 | 139) die "did not refuse, but ended with status $_status: $*" ;;
+	esac
 }
 
 # until_true SECONDS COMMAND... - wait until the command succeeds; on a machine that is busy
