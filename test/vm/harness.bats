@@ -142,6 +142,54 @@ load helpers
 	grep -q "the guest died" "$guest_complaint"
 }
 
+# In QEMU's place: a program that writes $said where the guest would write its log, and says that the guest has come to
+# its end.
+no_qemu() {
+	mkdir -p "$BATS_TEST_TMPDIR/bin"
+	cat >"$BATS_TEST_TMPDIR/bin/$arch_qemu" <<-'END'
+		#!/bin/bash
+		for argument; do
+			case $argument in
+			file,id=log,path=*) log=${argument#*path=} ;;
+			file,id=control,path=*) control=${argument#*path=} ;;
+			esac
+		done
+		cp "$said" "${log%,append=on}"
+		echo "pokepatch-vm: exit 0" >"${control%,append=on}"
+		exit "$ends_with"
+	END
+	chmod +x "$BATS_TEST_TMPDIR/bin/$arch_qemu"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH
+}
+
+@test "harness: a guest has failed if its log is empty or breaks off, or QEMU ends otherwise than it should" {
+	export said=$BATS_TEST_TMPDIR/said ends_with=0
+	no_qemu
+	printf '<%s\n' '5>[ 0.0] Linux version' '0>[ 9.0] reboot: Restarting system' >"$said"
+	guest <<<true
+	ends_with=1 guest_fails 122 <<<true
+	grep -q "QEMU ended with status 1" "$guest_complaint"
+	sed -i '$d' "$said"
+	guest_fails 123 <<<true
+	grep -q "the log breaks off" "$guest_complaint"
+	# A log without levels is none.
+	printf '%s\n' '[ 0.0] BUG: unable to handle' '[ 9.0] reboot: Restarting system' >"$said"
+	guest_fails 123 <<<true
+	grep -q "no log of a kernel" "$guest_complaint"
+	: >"$said"
+	guest_fails 123 <<<true
+}
+
+@test "harness: what crashes or is not there has refused nothing" {
+	guest --smp 1 <<-'END'
+		refused false
+		(refused true) && die "true was taken for a refusal"
+		(refused no-such-command) && die "a command that is not there was taken for a refusal"
+		(refused sh -c 'kill -ABRT $$') && die "a crash was taken for a refusal"
+		true
+	END
+}
+
 @test "harness: usage errors" {
 	guest_fails 121 --module no_such_module <<<true
 	grep -q "module no_such_module" "$guest_complaint"
@@ -207,6 +255,21 @@ load helpers
 	run -1 judge
 	printf '<0>[ 1.0] %s\n<4>[ 1.' 'reboot: Power down' >"$log"
 	run -1 judge
+}
+
+@test "harness: what begins within the head of a report that is allowed is judged by itself" {
+	local log=$BATS_TEST_TMPDIR/log allow=$BATS_TEST_TMPDIR/allow line
+	printf '# a reason\n^WARNING: known\n' >"$allow"
+	for line in 'BUG: scheduling while atomic: x/1/2' 'WARNING: CPU: 1 PID: 5 at stop.c:1 stop_write+0x1/0x2 [pokepatch]'; do
+		printf '<%s\n' '4>[ 1.0] ------------[ cut here ]------------' '4>[ 1.1] WARNING: known' \
+			"4>[ 1.2] $line" '4>[ 1.3] CPU: 0 PID: 1' '4>[ 1.4] ---[ end trace 0 ]---' >"$log"
+		run -1 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
+		[[ $output == *" $line" ]]
+	done
+	# Where WARN()'s text follows, it is of the head.
+	printf '<%s\n' '4>[ 1.0] ------------[ cut here ]------------' '4>[ 1.1] WARNING: known' \
+		'4>[ 1.2] some text' '4>[ 1.3] CPU: 0 PID: 1' '4>[ 1.4] ---[ end trace 0 ]---' >"$log"
+	run -0 awk -f "$top/test/vm/scan.awk" -v allow="$allow" "$log"
 }
 
 @test "harness: clocks may complain, but not of a stop of ours that was too long" {

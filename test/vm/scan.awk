@@ -22,6 +22,8 @@
 #
 # cut: the log does not end with the end of a line.
 #
+# ended=1: the guest has come to its end, so the log has to: the machine restarts, is switched off, or panics.
+#
 # Output: one line per finding, "LINE-NUMBER TEXT".  Exit status 1 if any.
 
 function load(file, list,	line, n, reason, here, with, without) {
@@ -32,7 +34,7 @@ function load(file, list,	line, n, reason, here, with, without) {
 			reason = 0
 			here = 1
 			with = without = ""
-		} else if (line ~ /^#/) {
+		} else if (list == "allow" && line ~ /^#/) {
 			reason = 1
 		} else if (list == "allow" && sub(/^@arch /, "", line)) {
 			here = index(" " line " ", " " arch " ")
@@ -149,7 +151,8 @@ BEGIN {
 		"LOCKUP|Kernel panic|general protection|possible (circular|recursive) locking|" \
 		"suspicious RCU|inconsistent lock|lock held when|held lock freed|UBSAN|KASAN|KCSAN|" \
 		"Call Trace:|segfault at|invalid opcode|messages? (suppressed|dropped)|" \
-		"refcount_t|list_(add|del) corruption|hung_task|Bad page|unchecked MSR"
+		"refcount_t|list_(add|del) corruption|hung_task|Bad page|unchecked MSR|" \
+		"sending SIGSEGV to|unhandled exception|^traps: [^ ]+ trap "
 	nr_allowed = load(allow, "allow")
 	nr_expected = load(expect, "expect")
 }
@@ -173,6 +176,8 @@ held != "" {
 	now = substr($0, index($0, "[") + 1) + 0
 	if (text ~ /^reboot: Restarting system$/)
 		restarts = 1
+	if (text ~ /^reboot: / || (cut && text != "" && index("reboot: Restarting system", text) == 1))
+		ends = 1
 	if (text ~ /^pokepatch: .*, the machine stopped for [0-9]+ us$/) {
 		micros = text
 		sub(/ us$/, "", micros)
@@ -231,6 +236,13 @@ held != "" {
 		next
 	}
 	if (in_report == 1 && level <= 4) {
+		# Below this line there are only details, and on some machines WARN()'s text; so what begins as a report does
+		# is another processor's.
+		if (head ~ /WARNING: / && text ~ alarm) {
+			if (!is_known(text))
+				suspect(NR, text)
+			next
+		}
 		head = head (head == "" ? "" : " | ") text
 		head_line = NR
 		next
@@ -244,13 +256,17 @@ held != "" {
 	if (text ~ /^(BUG: |general protection fault|Oops|[a-z ]*stack segment:)/)
 		in_report = 2
 	# All that follows belongs to it: where each processor was, what each task did.
-	if (text ~ /^Kernel panic/)
+	if (text ~ /^Kernel panic/) {
+		ends = 1
 		exit
+	}
 }
 
 END {
 	judge(2)
 	judge_clocks()
+	if (ended && !ends)
+		finding(NR, started ? "the log breaks off: no restart, no end and no panic" : "no log of a kernel")
 	for (i = 1; i <= nr_expected; i++)
 		if (!(i in seen))
 			finding(0, "expected, but not in the log: " expected[i])

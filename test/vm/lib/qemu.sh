@@ -126,7 +126,7 @@ run_qemu() {
 
 # run_qemu_once - from a boot until QEMU ends.
 run_qemu_once() {
-	local status=0 line
+	local status=0 own_status=0 line
 	start_qemu "$accel"
 	if ! wait_qemu "$limit"; then
 		status=$STATUS_TIMEOUT
@@ -137,10 +137,14 @@ run_qemu_once() {
 		fi
 		kill -KILL "$qemu_pid" 2>/dev/null || :
 	fi
-	wait "$qemu_pid" 2>/dev/null || :
+	wait "$qemu_pid" 2>/dev/null || own_status=$?
 	qemu_pid=''
 	[ ! -s "$work/qemu.err" ] || sed 's/^/vm: QEMU says: /' "$work/qemu.err" >&2
 	[ "$status" -eq 0 ] || return "$status"
+	[ "$own_status" -eq 0 ] || {
+		echo "vm: QEMU ended with status $own_status" >&2
+		return "$STATUS_DIED"
+	}
 
 	line=$(tr -d '\r' <"$work/control" | grep -E '^pokepatch-vm: exit [0-9]+$' || :)
 	# From a port without interrupts it may not have come (guest/init).
