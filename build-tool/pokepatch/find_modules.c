@@ -33,19 +33,25 @@ static char *first_file(char **paths, size_t count)
 	return found;
 }
 
+/* Is this user root, the caller, or the one who called sudo (sudo(8), SUDO_UID)? */
+static bool is_trusted(uid_t user)
+{
+	const char *sudo = getenv("SUDO_UID");
+
+	return user == 0 || user == geteuid() || (sudo && user == strtoul(sudo, NULL, 10));
+}
+
 /*
  * Root may be in a folder in which anyone makes files, such as /tmp.  So a file there that was not
- * asked for by its path is root's, or belongs to the user who called sudo (sudo(8), SUDO_UID).
+ * asked for by its path must belong to a user whom is_trusted() names.
  */
 static struct error *check_owner(const char *path)
 {
-	const char *sudo = getenv("SUDO_UID");
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
 		return error_errno("cannot read '%s'", path);
-	if (st.st_uid == 0 || st.st_uid == geteuid() ||
-	    (sudo && st.st_uid == strtoul(sudo, NULL, 10)))
+	if (is_trusted(st.st_uid))
 		return NULL;
 	return error_new(STATUS_FAILED,
 			 "'%s' belongs to user %u and is not loaded by its name; if you trust it, "
@@ -76,6 +82,24 @@ struct error *patch_find_file(const char *what, const char *release, char **ret)
 	return has_prefix(*ret, HERE) ? check_owner(*ret) : NULL;
 }
 
+/*
+ * The same for the core module beside a patch, for which the user has not asked by its path either.
+ * The owner of the patch, which was accepted, may own the core as well.
+ */
+static struct error *check_core_owner(const char *path, const char *patch)
+{
+	struct stat core, st;
+
+	if (lstat(path, &core) < 0)
+		return error_errno("cannot read '%s'", path);
+	if (is_trusted(core.st_uid) || (!lstat(patch, &st) && st.st_uid == core.st_uid))
+		return NULL;
+	return error_new(STATUS_FAILED,
+			 "the core module '%s' belongs to user %u, and the patch beside it does not; "
+			 "if you trust it, name it with --core",
+			 path, (unsigned int)core.st_uid);
+}
+
 /* The core module that modprobe would find, if depmod has listed it; or NULL. */
 static char *lookup_core(struct kmod_ctx *kmod)
 {
@@ -98,7 +122,7 @@ struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *pa
 			const char *modules, char **ret)
 {
 	const char *slash = strrchr(patch, '/');
-	char *paths[5];
+	char *paths[4];
 
 	if (given) {
 		if (!file_exists(given))
@@ -106,12 +130,15 @@ struct error *core_find(struct kmod_ctx *kmod, const char *given, const char *pa
 		*ret = xstrdup(given);
 		return NULL;
 	}
-	paths[0] = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
-	paths[1] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
-	paths[2] = xasprintf("%s/extra/" CORE_FILE, modules);
+	*ret = xasprintf("%.*s" CORE_FILE, slash ? (int)(slash - patch) + 1 : 0, patch);
+	if (file_exists(*ret))
+		return check_core_owner(*ret, patch);
+	free(*ret);
+	paths[0] = xasprintf("%s/pokepatch/" CORE_FILE, modules);
+	paths[1] = xasprintf("%s/extra/" CORE_FILE, modules);
 	/* Debian's DKMS packs it if the kernel's own modules are packed; libkmod unpacks it. */
-	paths[3] = xasprintf("%s/updates/dkms/" CORE_FILE, modules);
-	paths[4] = xasprintf("%s/updates/dkms/" CORE_FILE ".xz", modules);
+	paths[2] = xasprintf("%s/updates/dkms/" CORE_FILE, modules);
+	paths[3] = xasprintf("%s/updates/dkms/" CORE_FILE ".xz", modules);
 	*ret = first_file(paths, ARRAY_SIZE(paths));
 	if (!*ret && kmod)
 		*ret = lookup_core(kmod);

@@ -20,7 +20,9 @@ bool patch_is_path(const char *what);
 struct error *patch_find_file(const char *what, const char *release, char **ret);
 
 /*
- * core_find - the file of the core module that a load of a patch takes, owned.
+ * core_find - the file of the core module that a load of a patch takes.  The caller frees *@ret,
+ * also after an error.  Errors: there is none; or the one beside the patch belongs neither to the
+ * owner of the patch nor to root nor to the caller.
  * @kmod: to look where modprobe would find it, after all other places; NULL: do not
  * @given: the user's choice, or NULL
  * @patch: the patch's file: the core is looked for beside it first

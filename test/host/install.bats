@@ -121,6 +121,24 @@ modes() {
 	fails 3 "installed already" install_it "$BATS_TEST_TMPDIR/patch.ko"
 }
 
+@test "a core beside the patch that belongs to somebody else is taken only if it is named, or the patch is theirs, too" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to give files away"
+	local shared=$BATS_TEST_TMPDIR/shared
+	mkdir -m 1777 "$shared"
+	cp "$core" "$shared/pokepatch.ko"
+	cp "$patch" "$shared/pokepatch-fix.ko"
+	chown 12345 "$shared/pokepatch.ko"
+	fails 1 "the core module '$shared/pokepatch.ko' belongs to user 12345" "$pokepatch" install --root "$root" "$shared/pokepatch-fix.ko"
+	nothing_installed
+	SUDO_UID=12345 "$pokepatch" install --root "$root" "$shared/pokepatch-fix.ko"
+	"$pokepatch" uninstall --root "$root" -k "$release" proc-version
+	chown 12345 "$shared/pokepatch-fix.ko"
+	"$pokepatch" install --root "$root" "$shared/pokepatch-fix.ko"
+	"$pokepatch" uninstall --root "$root" -k "$release" proc-version
+	chown 0 "$shared/pokepatch-fix.ko"
+	"$pokepatch" install --root "$root" --core "$shared/pokepatch.ko" "$shared/pokepatch-fix.ko"
+}
+
 @test "what cannot be installed leaves nothing behind" {
 	fails 1 "No such file" install_it "$root/none.ko"
 	fails 1 "not a patch made by pokepatch-build" install_it "$core"

@@ -73,6 +73,27 @@ check_is_refused() { # FILE, which is not signed
 	'"$unharmed"
 }
 
+@test "the core beside the patch belongs to somebody else" {
+	with_patches "$example"
+	guest "${patched[@]}" <<-'END'
+		mkdir -m 1777 shared
+		cp "$(patch_file proc-version)" shared
+		cp "/lib/modules/$(uname -r)/extra/pokepatch.ko" shared
+		chown 1000 shared/pokepatch.ko
+		for command in load check; do
+			status=0
+			pokepatch $command shared/pokepatch-proc-version.ko >/tmp/error 2>&1 || status=$?
+			cat /tmp/error
+			same "exit status" $status 1
+			same "lines of the error" "$(wc -l </tmp/error)" 1
+			has "the error" "$(cat /tmp/error)" "belongs to user 1000"
+			lacks "the loaded modules" "$(cat /proc/modules)" pokepatch
+		done
+		pokepatch load --core shared/pokepatch.ko shared/pokepatch-proc-version.ko
+		has /proc/version "$(cat /proc/version)" Live-patched
+	END
+}
+
 @test "the core is missing" {
 	local file
 	file=$(patch_module "$example")
