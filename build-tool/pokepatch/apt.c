@@ -655,14 +655,16 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 {
 	/* Run in a folder of ours: apt leaves out packages whose file is in the current folder. */
 	struct proc_options options = {.dir = apt->dir};
-	const char **argv = xcalloc(count + 6, sizeof(*argv));
+	/* By itself apt prints the strongest sum that the index has. */
+	const char *const command[] = {"apt-get", "-c", apt->config, "-o", "Acquire::ForceHash=SHA256",
+				       "--print-uris", "download"};
+	const char **argv = xcalloc(ARRAY_SIZE(command) + count + 1, sizeof(*argv));
 	char **wanted = xcalloc(count + 1, sizeof(*wanted));
 	struct buffer out = {0};
 	struct error *error = NULL;
 	size_t names = 0;
 
-	memcpy(argv, (const char *[]){"apt-get", "-c", apt->config, "--print-uris", "download"},
-	       5 * sizeof(*argv));
+	memcpy(argv, command, sizeof(command));
 	for (size_t i = 0; i < count; i++) {
 		bool all = strcmp(packages[i].architecture, "all") == 0;
 
@@ -670,7 +672,7 @@ struct error *apt_locate(struct apt *apt, struct apt_package *packages, size_t c
 			continue;
 		wanted[names] = xasprintf("%s%s%s=%s", packages[i].name, all ? "" : ":",
 					  all ? "" : packages[i].architecture, packages[i].version);
-		argv[5 + names] = wanted[names];
+		argv[ARRAY_SIZE(command) + names] = wanted[names];
 		names++;
 	}
 	if (names)

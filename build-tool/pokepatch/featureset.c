@@ -53,7 +53,8 @@ static struct error *find_packaging(struct apt *apt, const char *name, const cha
 				    struct apt_packages *ret)
 {
 	_free_ char *wanted = xasprintf("%s=%s", name, version);
-	const char *const argv[] = {"apt-get", "-c", apt->config, "-qq", "--only-source", "--diff-only",
+	const char *const argv[] = {"apt-get", "-c", apt->config, "-qq", "-o",
+				    "Acquire::ForceHash=SHA256", "--only-source", "--diff-only",
 				    "--print-uris", "source", wanted, NULL};
 	/* apt leaves out files that the current folder has. */
 	const struct proc_options options = {.dir = apt->dir, .keep_stderr_apart = true};

@@ -119,6 +119,22 @@ load repository
 	whole
 }
 
+@test "packages of an index with stronger sums, too, are fetched" {
+	local file line
+	while IFS= read -r line; do
+		echo "$line"
+		case $line in
+		Filename:*) file=$repo/${line#*./} ;;
+		SHA256:*) echo "SHA512: $(sha512sum "$file" | cut -d' ' -f1)" ;;
+		esac
+	done <"$repo/Packages" >"$BATS_TEST_TMPDIR/Packages"
+	[ "$(grep -c '^SHA512: [0-9a-f]' "$BATS_TEST_TMPDIR/Packages")" -ge 6 ]
+	cp "$BATS_TEST_TMPDIR/Packages" "$repo/Packages"
+	index
+	"$pokepatch" fetch "$release"
+	whole
+}
+
 @test "an index that is not what Release says is not used" {
 	echo >>"$repo/Packages"
 	fails 1 "cannot update the package lists" "$pokepatch" fetch "$release"
