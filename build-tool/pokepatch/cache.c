@@ -53,7 +53,7 @@ static int compare_names(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the folders in a folder, sorted; none if it does not exist.  For strings_free(). */
+/* The names of the folders in a folder, and of links to some, sorted.  For strings_free(). */
 static char **folders_in(const char *path)
 {
 	struct args names = {0};
@@ -63,7 +63,7 @@ static char **folders_in(const char *path)
 		_free_ char *inside = xasprintf("%s/%s", path, entry->d_name);
 		struct stat st;
 
-		if (entry->d_name[0] != '.' && lstat(inside, &st) == 0 && S_ISDIR(st.st_mode))
+		if (entry->d_name[0] != '.' && stat(inside, &st) == 0 && S_ISDIR(st.st_mode))
 			args_add(&names, entry->d_name);
 	}
 	if (list)
@@ -92,7 +92,8 @@ static char **releases_in(const char *path)
 static uint64_t disk_usage(const char *path)
 {
 	char *const roots[] = {(char *)path, NULL};
-	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	/* The cache, or a kernel's folder, may be a link to another disk. */
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	uint64_t size = 0;
 
 	for (FTSENT *entry; tree && (entry = fts_read(tree));) {
@@ -301,10 +302,14 @@ static struct error *report(struct cli_call *call, const struct removal *removal
 
 /* ---- prune ------------------------------------------------------------------ */
 
-/* Is this line of a file ready "PATH SIZE SECONDS.NANOSECONDS", and has the file changed? */
+/*
+ * Is this line of a file ready "PATH SIZE SECONDS.NANOSECONDS", or that behind "unpacked"
+ * (source.c), and has the file changed?
+ */
 static bool is_changed_file(const char *line)
 {
-	_free_ char *path = xstrdup(line);
+	static const char unpacked[] = "unpacked ";
+	_free_ char *path = xstrdup(line + (has_prefix(line, unpacked) ? strlen(unpacked) : 0));
 	char *time = strrchr(path, ' '), *size;
 	_free_ char *now = NULL;
 	struct stat st;
@@ -498,6 +503,15 @@ static struct error *prune_lists(struct removal *removal)
 	return error;
 }
 
+/* Of two errors, or of none.  A kernel that belongs to another user does not keep the others. */
+static struct error *first_error(struct error *first, struct error *second)
+{
+	if (!first)
+		return second;
+	error_destroy(second);
+	return first;
+}
+
 static struct error *prune(struct removal *removal)
 {
 	_free_ char *folder = NULL;
@@ -506,10 +520,10 @@ static struct error *prune(struct removal *removal)
 
 	TRY(kernels_folder(&folder));
 	releases = releases_in(folder);
-	for (char **release = releases; !error && *release; release++)
-		error = prune_kernel(removal, *release, releases);
+	for (char **release = releases; *release && !proc_interrupted(); release++)
+		error = first_error(error, prune_kernel(removal, *release, releases));
 	strings_free(releases);
-	return error ?: prune_lists(removal);
+	return first_error(error, prune_lists(removal));
 }
 
 /* ---- remove ----------------------------------------------------------------- */
@@ -540,6 +554,14 @@ static struct error *check_made_unused(const char *release, const char *dir)
 	return error;
 }
 
+/* Is a kernel's folder a link, to another disk say? */
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 static struct error *remove_kernel(struct removal *removal, const char *release)
 {
 	_free_ char *dir = NULL;
@@ -558,7 +580,10 @@ static struct error *remove_kernel(struct removal *removal, const char *release)
 	stamp = xasprintf("%s/fetched", dir);
 	if (unlink(stamp) < 0 && errno != ENOENT) /* first: it says that all the rest is there */
 		return error_errno("cannot remove '%s'", stamp);
-	TRY(remove_path(removal, dir));
+	_free_ char *target = is_link(dir) ? realpath(dir, NULL) : NULL;
+	TRY(remove_path(removal, target ? target : dir));
+	if (target && unlink(dir) < 0)
+		return error_errno("cannot remove '%s'", dir);
 	remove_lock(dir);
 	return NULL;
 }

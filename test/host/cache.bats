@@ -106,6 +106,7 @@ let_go() {
 	make_tree changed "$(format tree)" "$config 1 2.000000000"
 	make_tree gone "$(format tree)" "$(input "$config" | sed 's/config-/gone-/')"
 	make_tree sourceless "$(format tree)" "source $tarball.gone 00ff"
+	make_tree unpacked "$(format tree)" "unpacked $tarball 1 2.000000000"
 	mkdir "$kernel/tree-half" "$kernel/core-good" "$kernel/core-older"
 	format core >"$kernel/core-good/ready"
 	echo "format 0" >"$kernel/core-older/ready"
@@ -154,6 +155,47 @@ let_go() {
 	fails 1 "a running pokepatch uses '$release'" "$pokepatch" cache remove "$release"
 	let_go
 	[ -e "$kernel/fetched" ]
+}
+
+@test "a cache, or a kernel, that is a link to another place is shown, pruned and removed as if it were there" {
+	"$pokepatch" fetch "$release"
+	make_tree 1 "$(format tree)"
+	head -c 100000 /dev/urandom >"$kernel/tree-1/file"
+	local sizes
+	sizes=$("$pokepatch" cache list --json | jq -c '.kernels')
+	mv "$kernel" "$BATS_TEST_TMPDIR/moved"
+	ln -s "$BATS_TEST_TMPDIR/moved" "$kernel"
+	mv "$cache" "$BATS_TEST_TMPDIR/disk"
+	ln -s "$BATS_TEST_TMPDIR/disk" "$cache"
+	run --separate-stderr "$pokepatch" cache
+	[[ $output == *"$release  complete  "* ]]
+	[[ ${lines[-1]} != "$cache: 0.0 kB"* ]]
+	[ "$("$pokepatch" cache list --json | jq -c '.kernels')" = "$sizes" ]
+	echo "format 0" >"$kernel/tree-1/.pokepatch/ready"
+	"$pokepatch" cache prune
+	[ ! -e "$kernel/tree-1" ]
+	run --separate-stderr "$pokepatch" cache remove "$release"
+	[ "$status" -eq 0 ]
+	[[ $output == "removed $BATS_TEST_TMPDIR/moved ("* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/moved" ]
+	[ ! -L "$kernel" ]
+}
+
+@test "a kernel that cannot be pruned does not keep the others" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root, to run as another user"
+	"$pokepatch" fetch "$release"
+	make_tree 1 "format 0"
+	mkdir "$cache/kernels/1.0-theirs"
+	touch "$cache/kernels/1.0-theirs.lock"
+	chmod 600 "$cache/kernels/1.0-theirs.lock"
+	chown -R nobody "$kernel" "$cache/kernels" "$cache/apt"
+	chown root "$cache/kernels/1.0-theirs.lock"
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR"
+	cp "$pokepatch" "$BATS_TEST_TMPDIR/pokepatch"
+	run -1 --separate-stderr setpriv --reuid=nobody --clear-groups "$BATS_TEST_TMPDIR/pokepatch" cache prune
+	[[ $stderr == "pokepatch: cannot open the lock '"*"1.0-theirs.lock'"* ]]
+	[[ $output == "removed $kernel/"* ]]
+	[ ! -e "$kernel/tree-1" ]
 }
 
 @test "cache remove removes one kernel, and the next fetch brings it back" {
