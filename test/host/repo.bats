@@ -67,6 +67,12 @@ status_file() {
 	machines_read stable
 	[ "$(apt-cache -o Dir="$PWD/machine" -o Dir::State::status=/dev/null madison "$name" | awk '{ print $3 }')" = 1 ]
 	"$repo" promote r "$name"
+	run -0 "$repo" promote r "$name"
+	[ "$output" = "stable: ${name}_2_$arch.deb is there already" ]
+	run -0 "$repo" promote -p 30 r "$name"
+	[ "$output" = "stable: ${name}_2_$arch.deb is there already, now 30 percent" ]
+	run -0 "$repo" list r
+	[ "$output" = "canary $name 2 100%"$'\n'"stable $name 2 30%" ]
 	"$repo" phase r 70 "$name"
 	run -0 "$repo" list r
 	[ "$output" = "canary $name 2 100%"$'\n'"stable $name 2 70%" ]
@@ -181,6 +187,7 @@ killed_by_ln() {
 	cp "${name}_1_$arch.deb" other.deb
 	level 2
 	echo nothing >nothing.deb
+	head -c -8 "${name}_2_$arch.deb" >cut.deb
 	find r -type f -exec sha256sum {} + | sort >before
 	local arguments told
 	while IFS='|' read -r arguments told; do
@@ -196,6 +203,7 @@ killed_by_ln() {
 		list nowhere|'nowhere' is no repository; make one with: pokepatch-repo init DIR KEY
 		add r ${name}_2_$arch.deb other.deb|'other.deb': canary has another package of this name and version; raise the version
 		add r ${name}_2_$arch.deb nothing.deb|'nothing.deb' is no package
+		add r ${name}_2_$arch.deb cut.deb|'cut.deb' is damaged or cut off; make it or copy it again
 		promote r no-package|canary has no package 'no-package'
 		promote -p 101 r|'101' is not a percentage
 		phase r x|'x' is not a percentage
