@@ -378,6 +378,15 @@ END
 		status "livepatch: level 3, enabled" 0
 		$after_apt
 		wants other
+		echo "== where nothing can be written, what other packages want stays"
+		mount -t tmpfs -o size=64k none /run
+		printf '%s\n' other linux-image-new >$mark.pkgs
+		touch $mark
+		head -c 1M /dev/zero >/run/full 2>/dev/null || :
+		$after_apt
+		wants other linux-image-new
+		[ ! -e $mark.pkgs.new ]
+		umount /run
 		echo "== nor for a machine without a level, nor where no newer kernel is installed"
 		rm $mark $mark.pkgs
 		status "core: not loaded" 0
