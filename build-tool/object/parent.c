@@ -88,7 +88,11 @@ static struct error *read_symbol(struct parent *parent, const GElf_Sym *entry, c
 		.global = GELF_ST_BIND(entry->st_info) != STB_LOCAL,
 		.weak = GELF_ST_BIND(entry->st_info) == STB_WEAK,
 		.function = type == STT_FUNC,
-		.percpu = !absolute && sections[shndx].percpu,
+		/*
+		 * By their section index __per_cpu_load and __init_begin are there, too.  But they
+		 * are addresses of the kernel's image: negative, and KASLR moves them.
+		 */
+		.percpu = !absolute && sections[shndx].percpu && (int64_t)entry->st_value >= 0,
 		.block = parent->blocks.count ? parent->blocks.count - 1 : 0,
 		.order = parent->symbol_count,
 	};
