@@ -426,6 +426,15 @@ struct error *file_write_unsynced(const char *path, const void *bytes, size_t le
 	return file_write_mode(path, bytes, length, new_file_mode(), false);
 }
 
+struct error *file_write_named(const char *path, const void *bytes, size_t length)
+{
+	struct stat st;
+
+	if (lstat(path, &st) || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return file_write(path, bytes, length);
+	return file_write_scratch(path, bytes, length);
+}
+
 static struct error *copy(const char *from, const char *to, bool sync)
 {
 	char *text _free_ = NULL;

@@ -126,6 +126,11 @@ struct error *file_read(const char *path, char **ret_text, size_t *ret_length); 
 struct error *file_write(const char *path, const void *bytes, size_t length);
 /* file_write_unsynced - the same, not synced: for what can be made again, and has a checksum. */
 struct error *file_write_unsynced(const char *path, const void *bytes, size_t length);
+/*
+ * file_write_named - write to where the user said: a file as file_write() does.  A device, a pipe
+ * or a link that is there stays, and is written to.
+ */
+struct error *file_write_named(const char *path, const void *bytes, size_t length);
 /* file_write_scratch - write a file of a work folder, which is removed at the end: not synced. */
 struct error *file_write_scratch(const char *path, const void *bytes, size_t length);
 struct error *file_copy(const char *from, const char *to); /* as file_write(); keeps the mode */

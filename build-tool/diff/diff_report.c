@@ -258,7 +258,7 @@ struct error *report_save(struct json_object *report, const char *path)
 	char *line _free_ = xasprintf("%s\n", text);
 
 	if (strcmp(path, "-"))
-		return file_write(path, line, strlen(line));
+		return file_write_named(path, line, strlen(line));
 	if (fputs(line, stdout) < 0 || fflush(stdout))
 		return error_errno("cannot write the report");
 	return NULL;

@@ -187,7 +187,7 @@ struct error *history_write(const struct history *history, const char *path)
 	struct buffer file;
 
 	history_pack(history, &file);
-	error = file_write(path, file.text, file.length);
+	error = file_write_named(path, file.text, file.length);
 	buffer_deinit(&file);
 	return error;
 }

@@ -265,7 +265,7 @@ struct error *page_write(const struct build *build)
 		return NULL;
 	struct error *error = add_page(&page, build);
 	if (!error)
-		error = file_write(build->options.html, page.text, page.length);
+		error = file_write_named(build->options.html, page.text, page.length);
 	buffer_deinit(&page);
 	return error_prefix(error, "the page was not written");
 }

@@ -191,5 +191,5 @@ struct error *timeline_write(const struct view *view, const char *file)
 	add_code(&timeline);
 	vec_deinit(&timeline.open);
 	text = json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN);
-	return file_write(file, text, strlen(text));
+	return file_write_named(file, text, strlen(text));
 }

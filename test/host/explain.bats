@@ -153,6 +153,31 @@ noinline u64 eventfd_added(void)\
 	[[ $output == *"--explain and --report - both write to standard output"* ]]
 }
 
+@test "report and page go to a pipe, a device, or where a link leads, and these stay what they are" {
+	local reader
+	edited fs/proc/version.c 's/utsname()->sysname,/"Patched",/'
+	mkfifo report page
+	cat report >report.got &
+	reader=$!
+	cat page >page.got &
+	"$program" -q -k "$release" --dry-run --report report --html page x.patch
+	wait $reader $!
+	[ -p report ]
+	[ -p page ]
+	jq -e .functions report.got >/dev/null
+	grep -q '</html>' page.got
+	ln -s there link
+	"$program" -q -k "$release" --dry-run --report link x.patch
+	[ -L link ]
+	jq -e .functions there >/dev/null
+	# Nor is one removed where the page cannot be written.
+	cat report >report.got &
+	run -1 "$program" -q -k "$release" --html no/such/page --report report -o x.ko x.patch
+	wait $!
+	[ -p report ]
+	[ ! -e x.ko ]
+}
+
 @test "the module is the same, whether it is explained or not" {
 	mixed
 	"$program" -k "$release" -q x.patch -o plain.ko
