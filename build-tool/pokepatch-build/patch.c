@@ -369,6 +369,13 @@ static bool side_is_empty(const struct reader *reader, bool new)
 	return read_hunk_header(line, &hunk) && !(new ? hunk.new_count : hunk.old_count);
 }
 
+/* Is it the name of a copy that was kept of that file, as "x.c.orig" and "x.c~" are? */
+static bool is_copy_of(const char *path, const char *original)
+{
+	return has_prefix(path, original) && path[strlen(original)] &&
+	       strchr(".~", path[strlen(original)]);
+}
+
 /* Read the lines "--- OLD" (the current line) and "+++ NEW". */
 static struct error *read_names(struct reader *reader, struct patch_entry *entry)
 {
@@ -390,6 +397,12 @@ static struct error *read_names(struct reader *reader, struct patch_entry *entry
 			entry->change = PATCH_CREATE;
 		else if (!new_path || (is_epoch(new_after) && side_is_empty(reader, true)))
 			entry->change = PATCH_DELETE;
+	}
+	if (!git && entry->change == PATCH_MODIFY && old_path && new_path) {
+		if (is_copy_of(old_path, new_path))
+			set_path(&old_path, xstrdup(new_path));
+		else if (is_copy_of(new_path, old_path))
+			set_path(&new_path, xstrdup(old_path));
 	}
 	if (old_path && entry->change != PATCH_CREATE)
 		set_path(&entry->old_path, take_pointer(old_path));
@@ -515,8 +528,14 @@ static struct error *read_hunks(struct reader *reader, struct patch_entry *entry
 	}
 	entry->hunks = hunks.list;
 	entry->nr_hunks = hunks.count;
-	if (!error && !entry->nr_hunks)
-		error = fault(reader, "no @@ line after the file names");
+	if (!error && !entry->nr_hunks) {
+		struct reader next = *reader;
+
+		error = fault(reader, reader_next(&next) && starts(&next, "@@@ ")
+					      ? "a diff of a merge against several commits; make it "
+						"against one with git diff"
+					      : "no @@ line after the file names");
+	}
 	return error;
 }
 
@@ -609,6 +628,9 @@ static struct error *read_entries(struct reader *reader, patch_entry_vec *entrie
 		} else if (starts(reader, "@@ -")) {
 			return fault(reader,
 				     "a hunk without file names (--- and +++ lines) before it");
+		} else if (entries->count && starts(reader, "@@")) {
+			return fault(reader, "this line begins as a hunk does, and is none; the diff "
+					     "is damaged");
 		}
 	}
 	return NULL;
@@ -713,5 +735,13 @@ void patch_reverse(struct patch *patch)
 		entry->change = reversed[entry->change];
 		for (size_t j = 0; j < entry->nr_hunks; j++)
 			hunk_reverse(&entry->hunks[j]);
+	}
+	/* Of several changes of one file, the last one is undone first. */
+	for (size_t i = 0; i < patch->nr_entries / 2; i++) {
+		struct patch_entry **other = &patch->in_order[patch->nr_entries - 1 - i];
+		struct patch_entry *entry = patch->in_order[i];
+
+		patch->in_order[i] = *other;
+		*other = entry;
 	}
 }

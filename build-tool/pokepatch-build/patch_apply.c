@@ -175,6 +175,12 @@ static bool find_place(const struct text_lines *lines, const struct patch_hunk *
 		*ret_fuzz = 0;
 		return !lines->count;
 	}
+	if (!search.head && !search.tail) { /* the same lines may be in other places, too */
+		*ret = search.expected;
+		*ret_fuzz = 0;
+		return search.expected >= first &&
+		       side_matches(lines, old, search.expected, 0, 0);
+	}
 	for (unsigned int fuzz = 0; fuzz <= max_fuzz; fuzz++) {
 		*ret_fuzz = fuzz;
 		if (search_place(&search, fuzz, ret))
@@ -195,8 +201,11 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 	const struct patch_hunk *hunk = &entry->hunks[index];
 	const char *path = entry->old_path ? entry->old_path : entry->new_path;
 	struct side new;
-	bool there = false;
+	size_t head, tail;
+	bool there = false, bare;
 
+	context_lengths(hunk, &head, &tail);
+	bare = !head && !tail && hunk->new_count;
 	side_make(hunk, '-', &new);
 	for (size_t at = 0; new.count && !there && at < lines->count; at++)
 		there = side_matches(lines, &new, at, 0, 0);
@@ -210,7 +219,7 @@ static struct error *does_not_apply(const char *name, const struct patch_entry *
 				 name, hunk->diff_line, index + 1, path, hunk->old_start, with);
 	return error_new(STATUS_FAILED, "%s:%zu: hunk %zu does not apply to %s at line %zu: %s",
 			 name, hunk->diff_line, index + 1, path, hunk->old_start,
-			 there ? there_text : hunk->old_count ? gone_text : bare_text);
+			 there ? there_text : bare ? bare_text : gone_text);
 }
 
 static void copy_lines(struct text_lines *to, const struct text_lines *from, size_t first,

@@ -168,7 +168,11 @@ static struct error *attempt_in(struct build *build, const struct attempt *attem
 	const struct refusal *trouble;
 	struct error *error;
 
-	TRY(read_patches(build));
+	error = read_patches(build);
+	if (error) { /* also one that changes nothing */
+		error->status = STATUS_FAILED;
+		return error;
+	}
 	if (attempt->backwards)
 		patch_reverse(&build->patches[0].patch);
 	TRY(prepare_tree(build));
@@ -224,23 +228,18 @@ static struct error *run_attempt(void *data, size_t index, struct buffer *ret)
 	return error;
 }
 
-/* Try one direction.  *ret is what the worker found, or DIFFERS with the error's text. */
+/*
+ * Try one direction.  *ret is what the worker found.  Errors: what says nothing of the kernel, as
+ * that the diff is none.
+ */
 static struct error *try_direction(const char *release, const char *diff, bool backwards,
 				   struct buffer *ret)
 {
 	struct attempt attempt = {.release = release, .diff = diff, .backwards = backwards};
 	struct worker *worker;
-	struct error *error;
 
 	TRY(worker_start(run_attempt, &attempt, &worker));
-	error = worker_finish(worker, ret);
-	if (!error || proc_interrupted())
-		return error;
-	buffer_deinit(ret);
-	*ret = (struct buffer){};
-	buffer_printf(ret, "%c%s", DIFFERS, error->text);
-	error_destroy(error);
-	return NULL;
+	return worker_finish(worker, ret);
 }
 
 /*

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # run --separate-stderr sets stderr
 # pokepatch-scan as a user runs it, on the kernel that the tests use: it has all fixes of the catalogue.
 
 load helpers
@@ -79,6 +79,32 @@ says() {
 	edited crypto/842.c 's/^MODULE_LICENSE("GPL");/MODULE_LICENSE("GPL v2");/'
 	run "$scan" -k "$release" ./x.patch
 	says 3 x.patch " $release not built"
+}
+
+@test "a fix of two changes of one file, and what is no diff" {
+	edited kernel/time/namespace.c 's/tv_nsec >= NSEC_PER_SEC/tv_nsec > NSEC_PER_SEC/'
+	mv x.patch first.patch
+	cp -r b c
+	sed -i 's/tv_nsec > NSEC_PER_SEC/tv_nsec > NSEC_PER_SEC - 1/' c/kernel/time/namespace.c
+	diff -u b/kernel/time/namespace.c c/kernel/time/namespace.c >second.patch || :
+	cat first.patch second.patch >x.patch
+	run "$scan" -k "$release" ./x.patch
+	says 0 x.patch " $release affected vmlinux"
+	# The other way round, the kernel has both.
+	diff -u c/kernel/time/namespace.c b/kernel/time/namespace.c >x.patch || :
+	diff -u b/kernel/time/namespace.c a/kernel/time/namespace.c >>x.patch || :
+	run "$scan" -k "$release" ./x.patch
+	says 3 x.patch " $release has it vmlinux"
+	echo "w" >ed.patch
+	: >empty.patch
+	for diff in ed empty; do
+		run --separate-stderr "$scan" -k "$release" ./$diff.patch
+		[ "$status" -eq 1 ]
+		[[ $stderr == "pokepatch-scan: "*"$diff.patch: "* ]]
+	done
+	TMPDIR=$PWD/nowhere run --separate-stderr "$scan" -k "$release" ./x.patch
+	[ "$status" -eq 1 ]
+	[[ $stderr == "pokepatch-scan: "*nowhere* ]]
 }
 
 @test "what the catalogue does not have, and wrong usage" {

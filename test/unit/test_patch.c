@@ -107,6 +107,16 @@ static void test_forms(void **state)
 	assert_int_equal(patch.entries[0].hunks[0].diff_line, 4);
 	patch_deinit(&patch);
 
+	/* A copy of the old text, or of the new one, beside the file. */
+	for (size_t i = 0; i < 2; i++) {
+		parse(i ? "--- linux/fs/x.c.orig\n+++ linux/fs/x.c\n" SIMPLE
+			: "--- linux/fs/x.c\n+++ linux/fs/x.c~\n" SIMPLE,
+		      &patch);
+		assert_string_equal(patch.entries[0].old_path, "fs/x.c");
+		assert_string_equal(patch.entries[0].new_path, "fs/x.c");
+		patch_deinit(&patch);
+	}
+
 	parse("--- a/fs/x.c\r\n+++ b/fs/x.c\r\n@@ -2,3 +2,3 @@\r\n b\r\n-c\r\n+C\r\n d\r\n", &patch);
 	assert_string_equal(patch.entries[0].new_path, "fs/x.c");
 	patch_deinit(&patch);
@@ -215,6 +225,9 @@ static void test_no_diff(void **state)
 	parse_fails("@@ -1 +1 @@\n-a\n+b\n", STATUS_FAILED, "without file names");
 	parse_fails("Binary files a/x and b/x differ\n", STATUS_FAILED, "binary");
 	parse_fails(NAMES "nothing\n", STATUS_FAILED, "no @@ line");
+	parse_fails("diff --cc fs/x.c\n" NAMES "@@@ -1,2 -1,2 +1,3 @@@\n  a\n", STATUS_FAILED,
+		    "of a merge");
+	parse_fails(NAMES SIMPLE "@@-9,2 +9,3 @@\n a\n", STATUS_FAILED, "t.diff:8: this line begins");
 	parse_fails("diff --git a/x.c b/x.c\nindex 1111111..2222222 100644\n", STATUS_FAILED,
 		    "no hunk says how");
 	parse_fails("diff --git a/x.c b/x.c\nnew file mode 100644\nindex 0000000..1111111\n",
@@ -253,6 +266,11 @@ static void test_apply(void **state)
 	applies(NAMES "@@ -2 +1,0 @@\n-b\n", "a\nb\nc\n", "a\nc\n", 0, 0);
 	/* As diff -U0 writes it: nothing tells where the text belongs. */
 	applies_not(NAMES "@@ -2,0 +3,2 @@\n+x\n+y\n", "a\nb\nc\n", "it has no context");
+	/* Lines that it takes away do, but there may be others like them. */
+	applies(NAMES "@@ -2 +2 @@\n-b\n+B\n", "a\nb\nc\nb\n", "a\nB\nc\nb\n", 0, 0);
+	applies(NAMES "@@ -1 +1,2 @@\n-a\n+A\n+x\n@@ -4 +5 @@\n-b\n+B\n", "a\nb\nc\nb\n",
+		"A\nx\nb\nc\nB\n", 0, 0);
+	applies_not(NAMES "@@ -3 +3 @@\n-b\n+B\n", "a\nb\nc\nb\n", "it has no context");
 	/* An empty file, and one that becomes empty. */
 	applies(NAMES "@@ -0,0 +1 @@\n+x\n", "", "x\n", 0, 0);
 	applies(NAMES "@@ -1 +0,0 @@\n-x\n", "x\n", "", 0, 0);
@@ -309,6 +327,14 @@ static void test_reverse(void **state)
 	assert_int_equal(patch.entries[3].change, PATCH_DELETE);
 	assert_string_equal(patch.entries[3].old_path, "two.c");
 	assert_null(patch.entries[3].new_path);
+	patch_deinit(&patch);
+	/* Of two changes of a file the second is undone first. */
+	parse("--- a/f.c\n+++ b/f.c\n@@ -1 +1 @@\n-one\n+two\n"
+	      "--- a/f.c\n+++ b/f.c\n@@ -1 +1 @@\n-two\n+three\n",
+	      &patch);
+	patch_reverse(&patch);
+	assert_ptr_equal(patch.in_order[0], &patch.entries[1]);
+	assert_ptr_equal(patch.in_order[1], &patch.entries[0]);
 	patch_deinit(&patch);
 }
 
