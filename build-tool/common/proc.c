@@ -30,6 +30,7 @@ static volatile sig_atomic_t interrupted;
 static int wake_fd = -1;
 
 static const int caught_signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int broken_pipe[] = {SIGPIPE};
 
 static void on_signal(int sig)
 {
@@ -44,21 +45,31 @@ static void on_signal(int sig)
 	errno = saved_errno;
 }
 
-void proc_catch_signals(void)
+static void catch(const int *signals, size_t count)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 
 	if (wake_fd < 0)
 		wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < ARRAY_SIZE(caught_signals); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct sigaction old;
 
-		/* nohup, and `cmd &` without job control, have some ignored: keep them so. */
-		if (sigaction(caught_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+		/* nohup, systemd and `cmd &` (no job control) have some ignored: keep them so. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN)
 			continue;
-		sigaction(caught_signals[i], &action, NULL);
+		sigaction(signals[i], &action, NULL);
 	}
+}
+
+void proc_catch_signals(void)
+{
+	catch(caught_signals, ARRAY_SIZE(caught_signals));
+}
+
+void proc_catch_broken_pipes(void)
+{
+	catch(broken_pipe, ARRAY_SIZE(broken_pipe));
 }
 
 bool proc_interrupted(void)

@@ -72,6 +72,8 @@ struct error *proc_run_all_while(const struct proc_command *commands, size_t cou
  * "interrupted", so that callers clean up as after any error.
  */
 void proc_catch_signals(void);
+/* proc_catch_broken_pipes - the same for SIGPIPE: for programs with a work folder to remove. */
+void proc_catch_broken_pipes(void);
 bool proc_interrupted(void);
 /*
  * proc_clear_interrupted - forget the signal, which has been obeyed: the caller must now run

@@ -106,6 +106,7 @@ int main(int argc, char **argv)
 		return STATUS_DONE;
 	if (!error) {
 		proc_catch_signals();
+		proc_catch_broken_pipes();
 		proc_verbose(options.verbose);
 		error = build_init(&build, &options);
 	}
@@ -126,6 +127,8 @@ int main(int argc, char **argv)
 	}
 	if (!error)
 		summary_print(&build);
+	if ((fflush(stdout) || ferror(stdout)) && !error)
+		error = error_errno("cannot write to standard output");
 	if (error) {
 		fprintf(stderr, "pokepatch-build: %s\n", error->text);
 		status = error->status;

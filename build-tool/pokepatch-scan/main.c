@@ -145,6 +145,7 @@ int main(int argc, char **argv)
 
 	if (status < 0) {
 		proc_catch_signals();
+		proc_catch_broken_pipes();
 		error = catalogue_find(argv[optind], &diffs);
 		if (!error)
 			error = kernels.count ? check_kernels(&kernels) : list_kernels(&kernels);

@@ -178,6 +178,19 @@ noinline u64 eventfd_added(void)\
 	[ ! -e x.ko ]
 }
 
+@test "output that cannot be written, and a pipe whose reader has ended: no work folder stays" {
+	edited fs/proc/version.c 's/utsname()->sysname,/"Patched",/'
+	mkdir tmp
+	local options status=0
+	TMPDIR=$PWD/tmp "$program" -q -k "$release" --dry-run --explain x.patch >/dev/full || status=$?
+	[ $status -eq 1 ]
+	for options in -V --explain "--report -"; do
+		# shellcheck disable=SC2086 # two words
+		TMPDIR=$PWD/tmp "$program" -k "$release" --dry-run $options x.patch 2>&1 | true
+		[ -z "$(ls tmp)" ]
+	done
+}
+
 @test "the module is the same, whether it is explained or not" {
 	mixed
 	"$program" -k "$release" -q x.patch -o plain.ko
