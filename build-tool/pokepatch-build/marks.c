@@ -15,6 +15,7 @@
  * of the function.  pokepatch_return_f() has the other marker.  It is in a header that we write and
  * that the compiler includes before the source.
  */
+#include <ctype.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
@@ -327,6 +328,35 @@ static void add_return_mark(const struct marked *marked, struct buffer *header)
 			      kind ? "not shown" : "void");
 }
 
+/*
+ * Is this line, above a function's name, likely to belong to the same declaration?  A blank line, a
+ * directive, and what ends a definition, a statement or a comment do not.
+ */
+static bool is_of_declaration(const struct text_line *line)
+{
+	size_t end = line->length;
+
+	while (end && isspace((unsigned char)line->text[end - 1]))
+		end--;
+	return end && line->text[0] != '#' && !strchr(";}/", line->text[end - 1]);
+}
+
+/*
+ * Do the diffs leave the function's declaration as it is, from the lines above its name to the
+ * opening brace?  Its parameters and its result are known from the unit as it was.
+ */
+static bool keeps_declaration(const struct text_lines *lines, size_t name, size_t brace)
+{
+	size_t first = name;
+
+	while (first && is_of_declaration(&lines->list[first - 1]))
+		first--;
+	for (size_t i = first; i < brace; i++)
+		if (!lines->list[i].origin || lines->list[i + 1].origin != lines->list[i].origin + 1)
+			return false;
+	return true;
+}
+
 static void mark(struct build *build, struct marked *marked, struct buffer *header)
 {
 	const struct text_lines *lines = &marked->file->new_lines;
@@ -339,6 +369,8 @@ static void mark(struct build *build, struct marked *marked, struct buffer *head
 			  : first == lines->count
 				  ? "the diffs change the line with its name"
 				  : body_find(lines, first, marked->name, &body);
+	if (!why && !keeps_declaration(lines, first, body.open_line))
+		why = "the diffs change its declaration";
 	if (why) {
 		refuse(build, marked, why);
 		return;
@@ -358,6 +390,7 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 {
 	struct marked found = {.name = name};
 	const char *elsewhere = NULL, *section = NULL;
+	const struct changed_file *other = NULL;
 	size_t count = 0;
 
 	for (size_t i = 0; i < build->nr_units; i++) {
@@ -369,6 +402,8 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 		if (!marked.file)
 			continue;
 		count++;
+		if (found.file && found.file != marked.file)
+			other = found.file;
 		section = section ? section : unfit_section(&objects[i], name);
 		vec_deinit(&found.parameters);
 		found = marked;
@@ -376,6 +411,7 @@ static struct error *mark_name(struct build *build, struct object *objects, cons
 	_free_ char *why =
 		!count && elsewhere ? xasprintf("it is defined in %s", elsewhere)
 		: !count ? xstrdup("the files define no such function, or the compiler removed it")
+		: count > 1 && other ? xasprintf("%s has one of that name, too", other->path)
 		: count > 1 ? xstrdup("several units compile its file")
 		: section ? xasprintf("it is in section %s, where markers are not allowed", section)
 			  : NULL;

@@ -161,4 +161,19 @@ markers_of() {
 	END
 	build --instrument -n v --dry-run --mark-functions version_proc_show moved.patch
 	ends 2 "the diffs change the line with its name"
+	# Or another one of its declaration: what the markers would show comes from the old one.
+	edited net/ipv4/tcp_output.c '/^static bool tcp_tso_should_defer/,/^{/s/u32 max_segs/u64 max_segs/'
+	build --instrument -n v --dry-run --mark-functions tcp_tso_should_defer x.patch
+	ends 2 "the diffs change its declaration"
+	rm -r a b x.patch
+	edited net/ipv4/igmp.c '/^static int$/{N;s/static int\nigmp_scount/static u64\nigmp_scount/}'
+	build --instrument -n v --dry-run --mark-functions igmp_scount x.patch
+	ends 2 "the diffs change its declaration"
+	rm -r a b x.patch
+	edited net/ipv4/igmp.c -e '/^static int$/{N;s/static int\nigmp_scount/static int added;\n\n&/}' \
+		-e '/^igmp_scount/,/^}/s/scount = 0/scount = added/'
+	build --instrument -n v --dry-run --mark-functions igmp_scount x.patch
+	ends 0
+	build --instrument -n v --dry-run --mark-functions m_start fs/namespace.c fs/proc/task_mmu.c
+	ends 2 "'m_start': fs/namespace.c has one of that name, too"
 }
