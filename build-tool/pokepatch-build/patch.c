@@ -139,8 +139,7 @@ static struct error *header_path(const struct reader *reader, const char *text, 
 	return NULL;
 }
 
-/* Does the path stay within the tree? */
-static bool path_is_sound(const char *path)
+bool path_is_sound(const char *path)
 {
 	if (!*path || *path == '/' || strlen(path) >= PATH_MAX / 2)
 		return false;

@@ -101,6 +101,12 @@ struct text_line {
 	size_t origin;
 };
 
+/*
+ * path_is_sound - whether a path leads to a place within the folder in which it is looked for, and
+ * is written as that folder's own paths are, without "." and "//".
+ */
+bool path_is_sound(const char *path);
+
 struct text_lines {
 	struct text_line *list;
 	size_t count, room;
@@ -116,7 +122,8 @@ void text_lines_join(const struct text_lines *lines, struct buffer *ret);
 
 /*
  * patch_apply - apply an entry's hunks in order, as patch(1) does: at the line that the diff names,
- * or else at the nearest place that matches.  Line ends may differ by a carriage return.
+ * or else at the nearest place that matches.  A hunk without context applies only where the diff
+ * says, moved as the hunk before it was.  Line ends may differ by a carriage return.
  * @name: the diff's name for messages.
  * @lines: the file's text; replaced by the new text, which borrows from entry.
  * @max_fuzz: ignore up to so many lines of context at each end, at most PATCH_FUZZ_MAX.  A hunk can

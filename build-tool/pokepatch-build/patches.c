@@ -177,6 +177,11 @@ struct error *read_patches(struct build *build)
 		if (build->options.instrument && has_suffix(file->path, ".c")) {
 			file->source = name_inside(build->options.module_source, file->path);
 			file->source = name_inside(build->options.source, file->source);
+			if (!path_is_sound(file->source))
+				return error_new(STATUS_FAILED,
+						 "%s: give its path in the kernel's source, as in "
+						 "fs/proc/version.c",
+						 file->path);
 			continue;
 		}
 		if (!stat(file->path, &status) && S_ISDIR(status.st_mode))

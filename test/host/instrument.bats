@@ -174,6 +174,10 @@ markers_of() {
 		-e '/^igmp_scount/,/^}/s/scount = 0/scount = added/'
 	build --instrument -n v --dry-run --mark-functions igmp_scount x.patch
 	ends 0
+	for file in fs/../fs/proc/version.c fs//proc/version.c ../kernel/kallsyms.c; do
+		build --instrument -n v --dry-run --mark-functions version_proc_show $file
+		ends 1 "$file: give its path in the kernel's source"
+	done
 	build --instrument -n v --dry-run --mark-functions m_start fs/namespace.c fs/proc/task_mmu.c
 	ends 2 "'m_start': fs/namespace.c has one of that name, too"
 }
