@@ -58,6 +58,12 @@ setup() {
 		check-early*) exit 2 ;;
 		check-lost*) kill -9 $PPID ;;
 		check-silent*) ;;
+		check-late*) echo "4 passed, 0 failed" >"$POKEPATCH_RESULT"; echo 3 >"$POKEPATCH_RESULT.late" ;;
+		check-endless*) sleep 600 ;;
+		check-environment*)
+			env | grep -q -e ^POKEPATCH_ARCH= -e ^POKEPATCH_KERNEL= -e ^POKEPATCH_ROUNDS= -e ^POKEPATCH_CPU= ||
+				echo "6 passed, 0 failed" >"$POKEPATCH_RESULT"
+			;;
 		esac
 	END
 	chmod +x one-run
@@ -84,6 +90,15 @@ setup() {
 	POKEPATCH_CHECK_UNTIL=1 run -1 "$top/test/check-all" ./one-run check-good check-fine
 	[[ $output == *"good: left out, there was no time for it"*"fine: left out, there was no time for it"* ]]
 	[ "${lines[-1]}" = "0 passed, 0 failed" ]
+	run -0 "$top/test/check-all" ./one-run check-good check-late
+	[[ $output == *$'\nlate: 4 passed, 0 failed; 3 files left out, for which there was no time\n'* ]]
+	[ "${lines[-1]}" = "9 passed, 0 failed" ]
+	POKEPATCH_ARCH=vax POKEPATCH_KERNEL=1 POKEPATCH_ROUNDS=1 POKEPATCH_CPU=1 run -0 "$top/test/check-all" ./one-run check-environment
+	[ "${lines[-1]}" = "6 passed, 0 failed" ]
+	SECONDS=0
+	POKEPATCH_CHECK_UNTIL=$(($(date +%s) + 3)) POKEPATCH_CHECK_GRACE=-59 run -1 "$top/test/check-all" ./one-run check-endless
+	[ "${lines[-1]}" = "0 passed, 1 failed" ]
+	[ $SECONDS -lt 300 ]
 }
 
 @test "check-all: three runs at a time, of which one builds, after the first; each line with a name" {
@@ -153,6 +168,20 @@ setup() {
 	chmod +x "$BATS_TEST_TMPDIR/test_endless"
 	BATS_TEST_TIMEOUT=2 run -1 "$top/test/run" "$BATS_TEST_TMPDIR/test_endless"
 	[ "${lines[-1]}" = "0 passed, 1 failed" ]
+}
+
+@test "run: what still runs when the time is over is ended, and has failed; what has not begun is told" {
+	local file=$BATS_TEST_TMPDIR/endless.bats
+	printf '@test "one" {\n\tsleep 6543\n}\n@test "two" {\n\tsleep 6543\n}\n' >"$file"
+	SECONDS=0
+	POKEPATCH_CHECK_UNTIL=$(($(date +%s) + 3)) POKEPATCH_CHECK_GRACE=1 run -1 "$top/test/run" "$file"
+	[[ $output == *"$file: ended after "*" of 2 tests"* ]]
+	[ $SECONDS -lt 300 ]
+	[ ! -e "$POKEPATCH_RESULT.late" ]
+	run -1 pgrep -f "^sleep 6543$"
+	POKEPATCH_CHECK_UNTIL=1 run -0 "$top/test/run" "$file"
+	[[ $output == *"1 files left out, for which there was no time"* ]]
+	[ "$(cat "$POKEPATCH_RESULT.late")" = 1 ]
 }
 
 # As a countdown of bats does that has missed the end of its test.
