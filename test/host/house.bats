@@ -71,6 +71,17 @@ none() {
 	none "$BATS_TEST_TMPDIR/missing" "files of arch_tests or arch_short that are not there"
 }
 
+@test "each test in guests is for arm64, too, or has a reason why not" {
+	(
+		# shellcheck source=../vm/arch/arm64.sh
+		. test/vm/arch/arm64.sh
+		for file in test/vm/*.bats; do
+			[[ " ${arch_tests[*]} " == *" $file "* ]] || grep -q "^$file	." test/x86_64-only || echo "$file"
+		done
+	) >"$BATS_TEST_TMPDIR/lost"
+	none "$BATS_TEST_TMPDIR/lost" "files that arm64 machines neither run nor leave out with a reason"
+}
+
 @test "each C file begins by saying what it is for" {
 	files '\.[chS]$' | while read -r file; do
 		awk -f test/host/comments.awk "$file" |

@@ -46,7 +46,7 @@ package() {
 newer_kernel() {
 	local folder
 	newer=$("$top/test/fetch-kernel" "${POKEPATCH_ARCH:-$("$top/test/host-arch")}" 6.12 | tail -n 1)
-	[ "$newer" != "$release" ] || skip "it is the guest's kernel"
+	[ "$newer" != "$release" ] || skip "$arch has no kernel of a later series than the guest's"
 	folder=${XDG_CACHE_HOME:-$HOME/.cache}/pokepatch/kernels/$newer/packages
 	cp "$folder/linux-image-${newer}_"*.deb files/newer.deb
 }

@@ -166,12 +166,11 @@ once_per_check() {
 	mkdir -p "$build/locks" "${file%/*}"
 	(
 		flock 9
-		if [ -e "$file" ]; then
-			# shellcheck disable=SC2154 # the caller sets it
+		# shellcheck disable=SC2154 # the caller sets it
 		for input in $newer_than; do
-				[ "$input" -nt "$file" ] && rm -f "$file"
-			done
-		fi
+			# A folder's own time says nothing of its files.
+			[ ! -e "$file" ] || [ -z "$(find "$input" -type f -newer "$file" -print -quit)" ] || rm -f "$file"
+		done
 		[ -e "$file" ] || "$@" 9>&-
 	) 9>"$build/locks/${file##*/}"
 }
@@ -182,7 +181,8 @@ test_module() {
 	local release source=$top/test/vm/modules/$1 dir
 	release=$(kernel_release)
 	dir=$build/modules/$release/$1
-	newer_than="$source/* ${source%/*}/*.h" once_per_check "$dir/$1.ko" build_test_module "$source" "$dir" "$release" ||
+	newer_than="$source ${source%/*}/*.h $top/core-module/include" \
+		once_per_check "$dir/$1.ko" build_test_module "$source" "$dir" "$release" ||
 		return 1
 	echo "$dir/$1.ko"
 }
