@@ -172,9 +172,12 @@ parents() {
 		/usr/bin/insmod "$(patch_file dummy-setup)"
 		echo entry >"$(sysfs dummy-setup dummy/dummy_setup,1/mode)"
 		on dummy-setup
-		dummy() { /usr/bin/insmod $(modinfo -n dummy); }
+		dummy() { /usr/bin/insmod $(modinfo -n dummy) && [ "$(cat /sys/class/net/dummy0/mtu)" = 1234 ]; }
 		no_dummy() { rmmod dummy; }
+		# The machine gets the module even so, and the function is switched in another mode.
+		other_mode="claim in pp_claim_site"
 		each_fault "parent comes" dummy no_dummy
+		other_mode=
 		dummy
 		each_fault "parent goes" no_dummy dummy always
 	'

@@ -58,7 +58,7 @@ as() {
 
 # each_fault NAME DO UNDO [always] - DO once for each call in it that can fail, until none is
 # left.  If it fails, all must be as before, and it must work then; if it can do without that
-# call, as it must with "always", all must be as whenever it is done.  UNDO ends both; what
+# call, as it must with "always", all must be as whenever it is done, but for the call $other_mode.  UNDO ends both; what
 # that leaves is looked at after the next failure, or at the end.  It begins with call $first_fault, and
 # goes on by $every_fault (faults.bats).
 each_fault() {
@@ -87,7 +87,7 @@ each_fault() {
 		else
 			echo "  $_nth: $_site, done all the same"
 		fi
-		as after "$_when"
+		[ "$_site" = "${other_mode:-}" ] || as after "$_when"
 		$3 || die "$1 cannot be undone $_when"
 	done
 	[ "$_status" -eq 0 ] || die "$1 failed, though no call did"
