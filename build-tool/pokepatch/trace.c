@@ -81,6 +81,22 @@ static char *markers_path(const struct temporary_patch *patch)
 				: sysfs_path("kernel/pokepatch/%s/markers", patch->name);
 }
 
+/*
+ * Is an option off in this text of trace_options?  It has a line for each, which begins with "no"
+ * if it is.  A name may be the beginning of another one, as of trace_printk_dest (Linux 6.12).
+ */
+static bool is_off(const char *options, const char *name)
+{
+	_free_ char *off = xasprintf("no%s\n", name);
+
+	for (const char *line = options; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (has_prefix(line, off))
+			return true;
+	}
+	return false;
+}
+
 /* Have the markers of a patch for livepatch write to an instance, the last part of the path. */
 static struct error *enter_instance(const struct temporary_patch *patch, const char *folder)
 {
@@ -89,7 +105,7 @@ static struct error *enter_instance(const struct temporary_patch *patch, const c
 	_free_ char *text = NULL;
 
 	TRY(file_read(options, &text, NULL));
-	if (strstr(text, "notrace_printk"))
+	if (is_off(text, "trace_printk"))
 		return error_new(STATUS_FAILED,
 				 "the markers of '%s' cannot be shown: the tracing option "
 				 "trace_printk is off; write 1 to options/trace_printk in tracefs",
