@@ -62,14 +62,32 @@ static bool is_library(const char *name)
 
 /* ---- wrapping --------------------------------------------------------------- */
 
-/* dash(1) needs no more than this to start a program. */
+/*
+ * The script finds the libraries above itself, so that a cache may be moved, and a build may copy
+ * the program to a tree in it.  If it is run by a link, as the one to as(1) beside cc1, it looks
+ * above the link's target; and last where they were first.  dash(1) needs no more to start a
+ * program.
+ * @libraries: the folder "compiler" beside the one in which the program is
+ */
 static struct error *write_script(const char *path, const char *loader, const char *libraries,
-				  const char *gnu, const char *real)
+				  const char *gnu)
 {
+	const char *name = strrchr(libraries, '/');
+	/* What follows is between quotes. */
+	const char *first = strchr(libraries, '\'') ? "" : libraries;
 	_free_ char *text = xasprintf(
 		"#!/bin/sh\n"
-		"exec '%s%s' --argv0 \"$0\" --library-path '%s/usr/lib/%s:%s/lib/%s' '%s' \"$@\"\n",
-		libraries, loader, libraries, gnu, libraries, gnu, real);
+		"case $0 in /*) self=$0 ;; *) self=$PWD/$0 ;; esac\n"
+		"find() {\n"
+		"\tat=$self\n"
+		"\t[ -e \"$self.real\" ] || return\n"
+		"\twhile at=${at%%/*}; [ \"$at\" ]; do [ ! -e \"$at%s%s\" ] || return 0; done\n"
+		"\treturn 1\n"
+		"}\n"
+		"if find || { self=$(readlink -f \"$0\"); find; }; then at=$at%s; else at='%s'; fi\n"
+		"exec \"$at%s\" --argv0 \"$0\" --library-path \"$at/usr/lib/%s:$at/lib/%s\" "
+		"\"$self.real\" \"$@\"\n",
+		name, loader, name, first, loader, gnu, gnu);
 
 	TRY(file_write(path, text, strlen(text)));
 	return chmod(path, 0755) < 0 ? error_errno("cannot write '%s'", path) : NULL;
@@ -83,10 +101,9 @@ struct wrapping {
 
 static struct error *wrap_one(const struct wrapping *wrapping, const FTSENT *entry)
 {
-	const struct programs_folder *programs = wrapping->programs;
 	const char *path = entry->fts_path;
 	_free_ char *loader = read_loader(path, &wrapping->ours);
-	_free_ char *there = NULL, *real = NULL, *later = NULL;
+	_free_ char *there = NULL, *real = NULL;
 	struct stat st;
 
 	if (!loader)
@@ -96,10 +113,9 @@ static struct error *wrap_one(const struct wrapping *wrapping, const FTSENT *ent
 	if (lstat(there, &st) < 0)
 		return NULL;
 	real = xasprintf("%s.real", path);
-	later = xasprintf("%s%s", programs->later, real + strlen(programs->now));
 	if (rename(path, real) < 0)
 		return error_errno("cannot rename '%s'", path);
-	return write_script(path, loader, wrapping->libraries->later, wrapping->gnu, later);
+	return write_script(path, loader, wrapping->libraries->later, wrapping->gnu);
 }
 
 static struct error *wrap_folder(const struct wrapping *wrapping, const char *name)

@@ -15,7 +15,8 @@ struct programs_folder {
 
 /*
  * programs_wrap - make this machine's programs below a folder run with the libraries below another
- * one: each program P becomes P.real, and P a script that runs it by the loader there.
+ * one: each program P becomes P.real, and P a script that runs it by the loader there.  Both
+ * folders may be moved together.
  * @programs: is searched in usr/bin, usr/lib and usr/libexec.
  * @libraries: has the loader and libc; programs whose loader it lacks are left alone.
  */

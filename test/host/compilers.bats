@@ -58,6 +58,14 @@ on_path() {
 	PATH=$BATS_TEST_TMPDIR/bin:$PATH
 }
 
+# libraries SCRIPT - with which libraries a wrapped program runs.
+libraries() {
+	sed 's/^exec/LD_TRACE_LOADED_OBJECTS=1 exec/' "$1" >"$1.trace"
+	ln -s "$1.real" "$1.trace.real"
+	sh "$1.trace"
+	rm "$1.trace" "$1.trace.real"
+}
+
 @test "a compiler that this machine lacks is fetched, and runs with its own libraries" {
 	libc
 	compiler 99.1.0-3
@@ -65,7 +73,6 @@ on_path() {
 	local bin=$kernel/compiler/usr/bin/$gnu exec=$kernel/compiler/usr/libexec/gcc/$gnu/99
 	[ "$("$bin-gcc-99" -c 'a  b')" = "-c a  b" ]
 	[ "$("$exec/cc1" x)" = x ]
-	grep -q "$kernel/compiler/.*--library-path '$kernel/compiler/usr/lib/$gnu" "$bin-gcc-99"
 	# as and ld of the same packages are found beside cc1.
 	[ "$("$exec/as" y)" = y ]
 	[ "$(readlink -f "$exec/ld")" = "$bin-ld.bfd" ]
@@ -74,13 +81,26 @@ on_path() {
 	[ ! -e "$kernel/compiler/usr/share" ]
 	[ "$(cut -d' ' -f1 "$kernel/fetched" | grep -v ^linux- | sort)" = "$(printf '%s\n' \
 		"binutils-$suffix" "cpp-99-$suffix" "gcc-99-$suffix" libc6 libgcc-99-dev libgcc-s1 | sort)" ]
-	sed 's/^exec/LD_TRACE_LOADED_OBJECTS=1 exec/' "$bin-gcc-99" >"$BATS_TEST_TMPDIR/trace"
-	sh "$BATS_TEST_TMPDIR/trace" | grep "libc.so.6 => $kernel/compiler/usr/lib/$gnu/libc.so.6"
+	libraries "$bin-gcc-99" | grep "libc.so.6 => $kernel/compiler/usr/lib/$gnu/libc.so.6"
 	run --separate-stderr "$pokepatch" fetch "$release" -q
 	[ -z "$stderr" ]
 	rm "$exec/cc1.real"
 	"$pokepatch" fetch "$release"
 	[ "$("$exec/cc1" x)" = x ]
+}
+
+@test "the compiler of a cache that was moved runs with its own libraries; a quote in the path does no harm" {
+	libc
+	compiler 99.1.0-3
+	"$pokepatch" fetch "$release"
+	mv "$cache" "$BATS_TEST_TMPDIR/moved 'there'"
+	kernel="$BATS_TEST_TMPDIR/moved 'there'/kernels/$release"
+	local bin=$kernel/compiler/usr/bin/$gnu exec=$kernel/compiler/usr/libexec/gcc/$gnu/99
+	[ "$("$bin-gcc-99" -c 'a  b')" = "-c a  b" ]
+	[ "$("$exec/as" y)" = y ]
+	ln -s "$bin-gcc-99" "$BATS_TEST_TMPDIR/link"
+	[ "$("$BATS_TEST_TMPDIR/link" z)" = z ]
+	libraries "$bin-gcc-99" | grep -F "libc.so.6 => $kernel/compiler/"
 }
 
 @test "a compiler that this machine has is not fetched, unless it is of another version" {
@@ -147,7 +167,13 @@ CONFIG_CC_VERSION_TEXT=\"$gnu-gcc-99 (Debian 99.1.0-3) 99.1.0\""
 	"$pokepatch" fetch "$release"
 	local scripts=$kernel/headers/usr/lib/linux-kbuild-1.2/scripts
 	[ "$("$scripts/basic/fixdep" a)" = a ]
-	grep -q "$kernel/compiler/" "$scripts/basic/fixdep"
+	# A build copies them into its tree, and kbuild calls them by relative paths; also where the cache has moved.
+	mkdir -p "$kernel/tree-1/scripts/basic"
+	cp "$scripts/basic/fixdep"{,.real} "$kernel/tree-1/scripts/basic/"
+	mv "$kernel" "$kernel-moved"
+	[ "$(cd "$kernel-moved/tree-1" && scripts/basic/fixdep a)" = a ]
+	mv "$kernel-moved" "$kernel"
+	libraries "$(realpath "$scripts/basic/fixdep")" | grep -F "libc.so.6 => $kernel/" | grep /compiler/usr/lib/
 	[ "$(cat "$scripts/tool")" = script ]
 	[ ! -e "$kernel/compiler/usr/bin" ]
 	run --separate-stderr "$pokepatch" fetch "$release" -q
