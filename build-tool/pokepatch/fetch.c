@@ -9,6 +9,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -433,6 +434,29 @@ static bool is_done(const struct fetch *fetch)
 	return done;
 }
 
+/*
+ * Find the packages.  Archives drop those of older kernels: if the cache has them, say how they are
+ * taken from there.
+ */
+static struct error *resolve(struct fetch *fetch)
+{
+	struct error *error = resolve_packages(&fetch->resolve), *advised;
+	_free_ char *image = xasprintf("%s/packages/linux-image-%s_*.deb", fetch->dir,
+				       fetch->resolve.release);
+	glob_t found = {0};
+
+	if (!error || error->status != STATUS_FAILED || proc_interrupted() ||
+	    fetch->resolve.given.packages.count || glob(image, 0, NULL, &found))
+		return error;
+	globfree(&found);
+	advised = error_new(STATUS_FAILED,
+			    "%s; the cache has packages of it, which 'pokepatch fetch --deb %s "
+			    "%s/packages' takes",
+			    error->text, fetch->resolve.release, fetch->dir);
+	error_destroy(error);
+	return advised;
+}
+
 /* Fetch a release that was given or that --latest has found. */
 static struct error *fetch_release(struct fetch *fetch)
 {
@@ -442,7 +466,7 @@ static struct error *fetch_release(struct fetch *fetch)
 	/* An unknown name leaves no folder.  Given packages may be others than the cache has. */
 	if (!fetch->resolve.done &&
 	    (!file_exists(fetch->dir) || fetch->resolve.given.packages.count))
-		TRY(resolve_packages(&fetch->resolve));
+		TRY(resolve(fetch));
 	TRY(make_dirs(fetch->dir));
 	/* Builds hold the lock shared; wait for them only if there is something to do. */
 	TRY(cache_lock(fetch->dir, true, &lock));
@@ -454,7 +478,7 @@ static struct error *fetch_release(struct fetch *fetch)
 	if (is_done(fetch)) /* another fetch has done it in the meantime */
 		return NULL;
 	if (!fetch->resolve.done)
-		TRY(resolve_packages(&fetch->resolve));
+		TRY(resolve(fetch));
 	return fill(fetch);
 }
 

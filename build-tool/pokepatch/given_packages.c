@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/proc.h"
 #include "pokepatch/given_packages.h"
@@ -29,6 +30,13 @@ static char *file_name(const struct apt_package *package)
 			 package->architecture);
 }
 
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 /* Add what apt would say of the file, were it in an archive. */
 static struct error *read_deb(const char *path, struct apt_packages *ret)
 {
@@ -41,7 +49,9 @@ static struct error *read_deb(const char *path, struct apt_packages *ret)
 	uint64_t size;
 	char sum[65];
 
-	if (!deb_is_whole(path) || !apt_sum(path, &size, sum))
+	if (access(path, R_OK) < 0)
+		return error_errno("cannot read '%s'", path);
+	if (!is_file(path) || !deb_is_whole(path) || !apt_sum(path, &size, sum))
 		return error_new(STATUS_FAILED, "'%s' is not a Debian package, or is cut off", path);
 	error = proc_check(argv, NULL, &text);
 	if (error) { /* what dpkg-deb and its programs say of that are many lines */

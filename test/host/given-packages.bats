@@ -33,6 +33,17 @@ kept() {
 	[ -z "$stderr" ]
 }
 
+@test "a kernel in the cache that the archive has dropped is repaired from its packages there, by what the error says" {
+	"$pokepatch" fetch "$release"
+	kept
+	rm -r "$kernel/image/boot/config-$release" "$cache/apt"
+	fails 1 "; the cache has packages of it, which 'pokepatch fetch --deb $release $kernel/packages' takes" \
+		"$pokepatch" fetch -q "$release"
+	"$pokepatch" fetch --deb "$release" "$kernel/packages"
+	whole
+	"$pokepatch" fetch "$release"
+}
+
 @test "single files, under any names; the rest comes from the archive" {
 	kept "linux-image-$release" "linux-image-$release-dbg"
 	mv "$kept/linux-image-${release}_"*.deb "$BATS_TEST_TMPDIR/my image.deb"
@@ -103,6 +114,13 @@ kept() {
 	fails 1 "name the release to fetch as well" "$pokepatch" fetch --deb "$kept"
 	"$pokepatch" fetch --deb "$release" "$kept"
 	whole
+}
+
+@test "a package that is not there, or that is no file" {
+	kept
+	fails 1 "cannot read '$kept/none.deb': No such file" "$pokepatch" fetch --deb "$kept" "$kept/none.deb"
+	mkfifo "$kept/linux-image.deb"
+	fails 1 "'$kept/linux-image.deb' is not a Debian package" timeout 20 "$pokepatch" fetch --deb "$kept"
 }
 
 @test "a damaged package, and one that differs from the archive's" {
