@@ -103,11 +103,14 @@ static struct error *write_config(struct apt *apt)
 	struct buffer text = {0};
 	struct error *error;
 
-	if (strpbrk(apt->dir, "\"\n"))
+	if (strpbrk(apt->dir, "\"\n")) {
+		_free_ char *name = one_line(xstrdup(apt->dir));
+
 		return error_new(STATUS_FAILED,
 				 "apt cannot use the folder '%s'; set XDG_CACHE_HOME to one "
-				 "without quotes in its name",
-				 apt->dir);
+				 "without quotes and line ends in its name",
+				 name);
+	}
 	buffer_add_string(&text, apt_conf);
 	if (!apt->suites || !apt->suites->suites.source)
 		buffer_add_string(&text, binary_conf);
@@ -247,8 +250,14 @@ static const char *const error_marks[] = {
 /* The line of apt's output that says why it failed, without its "E: ".  Owned by the caller. */
 static char *apt_reason(const char *output)
 {
-	if (output && strstr(output, strerror(ENOSPC)))
-		return xasprintf("%s; make room and try again", strerror(ENOSPC));
+	if (output && strstr(output, strerror(ENOSPC))) {
+		_free_ char *root = NULL;
+
+		error_destroy(cache_root(&root));
+		return xasprintf("no space is left for '%s'; make room and try again, or set "
+				 "XDG_CACHE_HOME to another folder",
+				 root ? root : "the cache");
+	}
 	for (size_t i = 0; output && i < ARRAY_SIZE(error_marks); i++) {
 		const char *found = strstr(output, error_marks[i]);
 		const char *line = found;
