@@ -86,7 +86,7 @@ load repository
 		echo "${command%e}ing" >"$patch/state"
 		echo "$enabled" >"$patch/enabled"
 		fails 1 "patch 'x': interrupted; the core goes on trying to switch it $way until its timeout of 7000 ms; to stop that: pokepatch $opposite x" \
-			timeout --preserve-status -s TERM -k 20 1 "$pokepatch" "$command" --evict x
+			timeout --preserve-status -s TERM -k 20 3 "$pokepatch" "$command" --evict x
 		[ "$(cat "$patch/evict")" = 0 ]
 		# The core has not switched the patch yet; it is done while the opposite command waits.
 		echo "$enabled" >"$patch/enabled"

@@ -262,18 +262,20 @@ serve() {
 	for port in 18081 18453 18927 19311 19793; do
 		busybox httpd -f -p "127.0.0.1:$port" -h "$repo" 3>&- &
 		server=$!
-		sleep 0.2
-		if kill -0 "$server" 2>/dev/null; then
-			use_repository "http://127.0.0.1:$port" "$@"
-			return
-		fi
+		# Another program may have the port: then this one ends, and what is there is not ours.
+		until busybox wget -q -O - "http://127.0.0.1:$port/Release" 2>/dev/null | cmp -s - "$repo/Release"; do
+			kill -0 "$server" 2>/dev/null || continue 2
+			sleep 0.05
+		done
+		use_repository "http://127.0.0.1:$port" "$@"
+		return
 	done
 	return 1
 }
 
-# until_exists FILE - within ten seconds.
+# until_exists FILE - within a minute, or more on a busy machine.
 until_exists() {
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ ! -s "$1" ] || return 0
 		sleep 0.05
 	done
