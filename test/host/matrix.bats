@@ -61,9 +61,11 @@ END
 	program bin/bats <<'END'
 for file in build/test/patches/*/pokepatch-*.ko; do
 	name=$(basename "$file" .ko) name=${name#pokepatch-}
+	[[ $name:$PRETEND != bad:*ungathered* ]] || { echo "not ok 1 example bad"; status=1; continue; }
 	echo true >"$POKEPATCH_GATHER/$name.sh"
 	printf '%s\n' --module core --timeout 300 --expect "of $name" >"$POKEPATCH_GATHER/$name.options"
 done
+exit ${status:-0}
 END
 	program test/vm/vm <<'END'
 echo "$*" >>boots
@@ -89,6 +91,7 @@ for test in "${@:2}"; do
 	esac
 	echo "matrix: $test works" >>"$out/output"
 done
+[[ $PRETEND != *hangs* ]] || { echo "vm: the guest did not come to its end"; exit 124; }
 exit $status
 END
 }
@@ -148,6 +151,11 @@ row() {
 	row broken yes yes 3/3 6/6 2/3 7 "bad: it does not work"
 	[ "$(wc -l <boots)" -eq 2 ]
 	row dies yes yes 3/3 6/6 2/3 7 "bad: vm: the guest died; the kernel said:"
+}
+
+@test "an example of which the guest gets no script, and a guest that hangs when all is done" {
+	row ungathered yes yes 3/3 6/6 2/3 7 "not ok 1 example bad"
+	row hangs yes yes 3/3 6/6 3/3 7 "the guest: vm: the guest did not come to its end"
 }
 
 @test "a kernel log that is not clean" {
