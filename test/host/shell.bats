@@ -178,6 +178,11 @@ setup() {
 	[[ $output == *"$file: ended after "*" of 2 tests"* ]]
 	[ $SECONDS -lt 300 ]
 	[ ! -e "$POKEPATCH_RESULT.late" ]
+	# The tests' own programs have been told to end, and do so in their own time.
+	for _ in $(seq 600); do
+		pgrep -f "^sleep 6543$" >/dev/null || break
+		sleep 0.1
+	done
 	run -1 pgrep -f "^sleep 6543$"
 	POKEPATCH_CHECK_UNTIL=1 run -0 "$top/test/run" "$file"
 	[[ $output == *"1 files left out, for which there was no time"* ]]
